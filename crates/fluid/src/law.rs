@@ -149,7 +149,8 @@ pub(crate) struct Window {
 impl Control {
     /// Returns the controller's estimate of accumulation per byte of window: a / w.
     #[inline(always)]
-    pub(crate) fn share(&self, inverse: f64, min_rtt: f64, seen: &Seen) -> f64 {
+    pub(crate) fn share(&self, base_rtt: f64, min_rtt: f64, seen: &Seen) -> f64 {
+        let inverse = 1.0 / (base_rtt + seen.queue);
         match self.dynamics.reads {
             Reads::RoundTrip => (1.0 - min_rtt * inverse).max(0.0),
             Reads::Delay => (seen.queue + seen.price) * inverse,
@@ -162,12 +163,13 @@ impl Control {
         if self.dynamics.law == WindowLaw::Unresponsive {
             return f64::NAN;
         }
-        window * self.share(1.0 / (base_rtt + seen.queue), min_rtt, seen)
+        window * self.share(base_rtt, min_rtt, seen)
     }
 
-    /// Returns dw/dt of a smooth law outside of slow start; `inverse` is one over the round-trip time.
+    /// Returns dw/dt of a smooth law outside of slow start.
     #[inline(always)]
-    fn slope(&self, w: f64, base_rtt: f64, inverse: f64, seen: &Seen) -> f64 {
+    fn slope(&self, w: f64, base_rtt: f64, seen: &Seen) -> f64 {
+        let inverse = 1.0 / (base_rtt + seen.queue);
         let delay = seen.queue + seen.price;
         let excess = |target| self.service.excess(w * delay * inverse, delay, target);
         let step = match self.dynamics.law {
@@ -183,14 +185,13 @@ impl Control {
         if seen.loss <= 0.0 {
             return step * inverse;
         }
-        let per_packet = 1.0 / self.packet;
-        match self.own(w, inverse, seen) {
+        match self.own(w, base_rtt, seen) {
             Some(own) => {
-                let lossy = (w * seen.loss * per_packet).min(1.0);
+                let lossy = (w * seen.loss / self.packet).min(1.0);
                 ((1.0 - lossy) * step + lossy * step.min(-0.5 * own)) * inverse
             }
             None => {
-                let halve = 0.5 * w * (w * inverse * seen.loss * per_packet).min(inverse);
+                let halve = 0.5 * w * (w * inverse * seen.loss / self.packet).min(inverse);
                 step * inverse - halve
             }
         }
@@ -199,10 +200,10 @@ impl Control {
     /// Returns the part of the accumulation of a window `w` that carries no contract, if this loss
     /// halves that part.
     #[inline(always)]
-    pub(crate) fn own(&self, w: f64, inverse: f64, seen: &Seen) -> Option<f64> {
+    pub(crate) fn own(&self, w: f64, base_rtt: f64, seen: &Seen) -> Option<f64> {
         match self.dynamics.gives_up {
             GivesUp::Accumulation { bound } if seen.loss <= bound => {
-                let rate = w * inverse;
+                let rate = w / (base_rtt + seen.queue);
                 Some((rate - self.service.contract).max(0.0) * (seen.queue + seen.price))
             }
             _ => None,
@@ -228,13 +229,9 @@ impl Control {
         h: f64,
     ) -> f64 {
         let w = state.window;
-        let rtt = |seen: &Seen| base_rtt + seen.queue;
         match self.cubic() {
-            Some(cubic) => self.grown(&cubic, &mut state.epoch, w, rtt(to), to, h),
-            None => {
-                let (from, to) = ((from, 1.0 / rtt(from)), (to, 1.0 / rtt(to)));
-                self.next(w, base_rtt, state.min_rtt, from, to, h)
-            }
+            Some(cubic) => self.grown(&cubic, &mut state.epoch, w, base_rtt + to.queue, to, h),
+            None => self.next(w, base_rtt, state.min_rtt, from, to, h),
         }
     }
 
@@ -253,24 +250,23 @@ impl Control {
         self.floor(self.packet * epoch.advance(cubic, w / self.packet, rtt, losses, h))
     }
 
-    /// Returns the window of a law without memory after `h`. The signals at both ends of the step
-    /// come with the inverse round-trip times there.
+    /// Returns the window of a law without memory after `h`.
     #[inline(always)]
     pub(crate) fn next(
         &self,
         w: f64,
         base_rtt: f64,
         min_rtt: f64,
-        from: (&Seen, f64),
-        to: (&Seen, f64),
+        from: &Seen,
+        to: &Seen,
         h: f64,
     ) -> f64 {
         let next = if self.is_smooth() {
-            let first = self.slope(w, base_rtt, from.1, from.0);
-            let second = self.slope(self.floor(w + h * first), base_rtt, to.1, to.0);
+            let first = self.slope(w, base_rtt, from);
+            let second = self.slope(self.floor(w + h * first), base_rtt, to);
             w + 0.5 * h * (first + second)
         } else {
-            self.towards_surface(w, base_rtt, min_rtt, from.0, to, h)
+            self.towards_surface(w, base_rtt, min_rtt, from, to, h)
         };
         self.floor(next)
     }
@@ -290,10 +286,10 @@ impl Control {
         base_rtt: f64,
         min_rtt: f64,
         from: &Seen,
-        (to, inverse): (&Seen, f64),
+        to: &Seen,
         h: f64,
     ) -> f64 {
-        let share = self.share(inverse, min_rtt, to);
+        let share = self.share(base_rtt, min_rtt, to);
         let (gain, low, high) = match self.dynamics.law {
             WindowLaw::Additive { gain, target } => (gain, target, target),
             WindowLaw::Vegas { low, high, per_second } => {
@@ -302,13 +298,11 @@ impl Control {
             }
             _ => return w,
         };
-        let per_rtt = 1.0 / (base_rtt + 0.5 * (from.queue + to.queue));
-        let most = gain * h * per_rtt;
+        let rtt = base_rtt + 0.5 * (from.queue + to.queue);
+        let most = gain * h / rtt;
         // Zero excess: the rate x̂ + a*/delay or A/delay, times the round-trip time.
         let contracted = self.service.contract * (base_rtt + to.queue);
-        let per_share = 1.0 / share;
-        let surface =
-            |target: f64| (contracted + target * per_share).min(self.service.limit * per_share);
+        let surface = |target: f64| (contracted + target / share).min(self.service.limit / share);
         let (low, high) = (surface(low), surface(high));
         let moved = if w < low {
             (w + most).min(low)
@@ -318,9 +312,9 @@ impl Control {
             w
         };
         if to.loss > 0.0 {
-            let rate = w * per_rtt * to.loss * (1.0 / self.packet);
-            let gone = self.own(w, inverse, to).unwrap_or(w);
-            moved - 0.5 * gone * rate.min(per_rtt) * h
+            let rate = w / rtt * to.loss / self.packet;
+            let gone = self.own(w, base_rtt, to).unwrap_or(w);
+            moved - 0.5 * gone * rate.min(1.0 / rtt) * h
         } else {
             moved
         }
@@ -364,7 +358,7 @@ pub(crate) mod tests {
         let slope = |target: f64| {
             let mut mw = control(WindowLaw::MoWalrand { gain: 50_000.0, target });
             mw.dynamics.most = 1000.0;
-            mw.slope(20_000.0, BASE, 5.0, &lost(0.0))
+            mw.slope(20_000.0, BASE, &lost(0.0))
         };
         near(slope(3000.0), -50_000.0 * 0.1 / 0.2 * 7000.0 / 20_000.0);
         near(slope(30_000.0), 1000.0 / 0.2);
@@ -375,8 +369,8 @@ pub(crate) mod tests {
     #[test]
     fn a_window_is_halved_once_per_round_trip_at_most() {
         let reno = control(WindowLaw::Reno);
-        near(reno.slope(20_000.0, BASE, 5.0, &lost(0.01)), 0.99 * 5000.0 - 10_000.0);
-        near(reno.slope(20_000.0, BASE, 5.0, &lost(0.5)), 0.5 * 5000.0 - 5.0 * 10_000.0);
+        near(reno.slope(20_000.0, BASE, &lost(0.01)), 0.99 * 5000.0 - 10_000.0);
+        near(reno.slope(20_000.0, BASE, &lost(0.5)), 0.5 * 5000.0 - 5.0 * 10_000.0);
         let cubic = control(WindowLaw::Cubic { c: 0.4, beta: 0.7, hystart: true });
         let Some(law) = cubic.cubic() else { unreachable!("it is CUBIC") };
         let after = |loss: f64| {
@@ -395,7 +389,7 @@ pub(crate) mod tests {
             let mut p = control(WindowLaw::Proportional { gain, target: 3000.0 });
             p.service.contract = 4e4;
             p.dynamics.gives_up = GivesUp::Accumulation { bound };
-            p.slope(20_000.0, BASE, 5.0, &lost(loss))
+            p.slope(20_000.0, BASE, &lost(loss))
         };
         near(slope(0.5, 0.02, 0.5), (0.6 * -1500.0 + 0.4 * -3000.0) / 0.2);
         near(slope(0.5, 0.2, 0.5), -3000.0 / 0.2);
@@ -411,7 +405,7 @@ pub(crate) mod tests {
         let share = |reads: Reads| {
             let mut any = control(WindowLaw::Reno);
             any.dynamics.reads = reads;
-            any.share(5.0, 0.12, &seen)
+            any.share(BASE, 0.12, &seen)
         };
         near(share(Reads::Delay), 0.12 / 0.2);
         near(share(Reads::RoundTrip), 1.0 - 0.12 / 0.2);
@@ -425,7 +419,7 @@ pub(crate) mod tests {
         let next = |w: f64, limit: f64| {
             let mut aiad = control(WindowLaw::Additive { gain: 1000.0, target: 3000.0 });
             aiad.service = Service { contract: 4e4, limit };
-            aiad.next(w, BASE, BASE, (&lost(0.0), 5.0), (&lost(0.0), 5.0), 0.2)
+            aiad.next(w, BASE, BASE, &lost(0.0), &lost(0.0), 0.2)
         };
         near(next(13_500.0, f64::INFINITY), 14_000.0);
         near(next(12_500.0, f64::INFINITY), 13_500.0);
@@ -440,7 +434,7 @@ pub(crate) mod tests {
         let next = |unit: f64, per_second: bool| {
             let mut vegas = control(WindowLaw::Vegas { low: unit, high: unit, per_second });
             vegas.dynamics.reads = Reads::RoundTrip;
-            vegas.next(6500.0, BASE, 0.12, (&lost(0.0), 5.0), (&lost(0.0), 5.0), 0.2)
+            vegas.next(6500.0, BASE, 0.12, &lost(0.0), &lost(0.0), 0.2)
         };
         near(next(20_000.0, true), 0.12 * 20_000.0 / 0.4);
         near(next(2400.0, false), 6000.0);
@@ -454,7 +448,7 @@ pub(crate) mod tests {
             let mut aiad = control(WindowLaw::Additive { gain: 1000.0, target: 3000.0 });
             aiad.service.contract = 4e4;
             aiad.dynamics.gives_up = gives_up;
-            aiad.next(14_000.0, BASE, BASE, (&lost(loss), 5.0), (&lost(loss), 5.0), 0.01)
+            aiad.next(14_000.0, BASE, BASE, &lost(loss), &lost(loss), 0.01)
         };
         near(next(0.01, GivesUp::Window), 14_000.0 - 0.5 * 14_000.0 * 0.7 * 0.01);
         near(next(0.5, GivesUp::Window), 14_000.0 - 0.5 * 14_000.0 * 5.0 * 0.01);

@@ -26,8 +26,7 @@ pub(crate) struct Motion {
     pub rate: Vec<f64>,
     pub sent: Vec<f64>,
     pub lost: Vec<f64>,
-    /// The latest signals, see [`Seen`].
-    queue: Vec<f64>,
+    /// The latest signals, see [`Seen`]; `inverse` holds the queuing delay.
     pub price: Vec<f64>,
     pub loss: Vec<f64>,
     pub base_rtt: Vec<f64>,
@@ -122,7 +121,6 @@ struct Part<'a> {
     rate: &'a mut [f64],
     sent: &'a mut [f64],
     lost: &'a mut [f64],
-    queue: &'a mut [f64],
     price: &'a mut [f64],
     loss: &'a mut [f64],
     inverse: &'a mut [f64],
@@ -151,7 +149,6 @@ impl Motion {
             rate: &mut self.rate[first..][..n],
             sent: &mut self.sent[first..][..n],
             lost: &mut self.lost[first..][..n],
-            queue: &mut self.queue[first..][..n],
             price: &mut self.price[first..][..n],
             loss: &mut self.loss[first..][..n],
             inverse: &mut self.inverse[first..][..n],
@@ -172,7 +169,6 @@ impl Motion {
             rate: zeros(),
             sent: zeros(),
             lost: zeros(),
-            queue: zeros(),
             price: zeros(),
             loss: zeros(),
             base_rtt: zeros(),
@@ -190,27 +186,33 @@ impl Motion {
     /// Returns the latest signals that a source has seen.
     #[inline]
     pub fn seen(&self, class: usize) -> Seen {
-        Seen { queue: self.queue[class], price: self.price[class], loss: self.loss[class] }
+        Seen { queue: self.queue(class), price: self.price[class], loss: self.loss[class] }
+    }
+
+    /// Returns the queuing delay that the source sees, in seconds.
+    #[inline]
+    pub fn queue(&self, class: usize) -> f64 {
+        // Rounding must not make it negative.
+        (1.0 / self.inverse[class] - self.base_rtt[class]).max(0.0)
     }
 
     /// Sets the rate from the window, the queuing delay seen, and whether the class is active.
     #[inline]
     pub fn set_rate(&mut self, class: usize, queue: f64, active: bool) {
-        let inverse = 1.0 / (self.base_rtt[class] + queue);
-        self.queue[class] = queue;
-        self.inverse[class] = inverse;
-        let rate = (self.window[class] * inverse).min(self.most[class]);
-        self.rate[class] = if active { rate } else { 0.0 };
+        let rtt = self.base_rtt[class] + queue;
+        self.inverse[class] = 1.0 / rtt;
+        self.rate[class] =
+            if active { (self.window[class] / rtt).min(self.most[class]) } else { 0.0 };
     }
 
     /// Returns the bytes that a class has in flight: the window, or less if the application offers
     /// less. Bytes offered to a link with rate 0 count for the propagation time.
     #[inline]
     pub fn flight(&self, class: usize) -> f64 {
-        let (base_rtt, window) = (self.base_rtt[class], self.window[class]);
-        let rtt = base_rtt + self.queue[class];
-        let never = window.min(self.most[class] * base_rtt);
-        if is_never(rtt) { never } else { self.rate[class] * rtt }
+        if is_never(1.0 / self.inverse[class]) {
+            return self.window[class].min(self.most[class] * self.base_rtt[class]);
+        }
+        self.rate[class] / self.inverse[class]
     }
 }
 
@@ -281,9 +283,8 @@ wide! {
         past: &mut [f64],
         flight: &mut [f64],
     ) {
-        let Part {
-            n, window, min_rtt, rate, sent, queue, inverse, base_rtt, limit, sees, past, flight, ..
-        } = motion.part(classes, past, flight);
+        let Part { n, window, min_rtt, rate, sent, inverse, base_rtt, limit, sees, past, flight, .. } =
+            motion.part(classes, past, flight);
         let (half, floor) = (0.5 * h, 1e-3 * law.packet);
         for k in 0..n {
             let seen = sees[0][k];
@@ -297,7 +298,6 @@ wide! {
             window[k] = next;
             // Not `least`: the compiler would emit a masked store, which is slow.
             min_rtt[k] = min_rtt[k].min(rtt);
-            queue[k] = seen;
             inverse[k] = over;
             past[k] = sent[k] + half * (rate[k] + sends);
             sent[k] = past[k];
@@ -363,7 +363,7 @@ impl Part<'_> {
         for k in 0..self.n {
             let base_rtt = self.base_rtt[k];
             let from = Seen {
-                queue: self.queue[k],
+                queue: (1.0 / self.inverse[k] - base_rtt).max(0.0),
                 price: signal(self.price[k]),
                 loss: signal(self.loss[k]),
             };
@@ -373,27 +373,22 @@ impl Part<'_> {
                 loss: signal(self.sees[2][k]),
             };
             let rtt = base_rtt + to.queue;
-            let over = 1.0 / rtt;
             let min_rtt = if knows { base_rtt } else { self.min_rtt[k].min(rtt) };
             let w = self.window[k];
             let next = match control.cubic() {
                 Some(cubic) => control.grown(&cubic, &mut self.epoch[k], w, rtt, &to, h),
-                None => {
-                    let from = (&from, self.inverse[k]);
-                    control.next(w, base_rtt, min_rtt, from, (&to, over), h)
-                }
+                None => control.next(w, base_rtt, min_rtt, &from, &to, h),
             };
-            let sends = (next * over).min(self.limit[k]);
+            let (over, sends) = (1.0 / rtt, (next / rtt).min(self.limit[k]));
             let bytes = 0.5 * h * (self.rate[k] + sends);
             self.window[k] = next;
             self.min_rtt[k] = min_rtt;
-            self.queue[k] = to.queue;
             self.inverse[k] = over;
             self.rate[k] = sends;
             self.past[k] = self.sent[k] + bytes;
             self.sent[k] = self.past[k];
-            let never = next.min(self.limit[k] * base_rtt);
-            self.flight[k] = if is_never(rtt) { never } else { sends * rtt };
+            self.flight[k] =
+                if is_never(rtt) { next.min(self.limit[k] * base_rtt) } else { sends / over };
             if HEARD {
                 self.lost[k] += bytes * to.loss;
                 self.price[k] = to.price;

@@ -12,7 +12,7 @@ impl Control {
             reads => reads,
         };
         let dynamics = WindowDynamics { reads, ..self.dynamics };
-        Control { dynamics, ..*self }.share(1.0 / (base_rtt + seen.queue), min_rtt, seen)
+        Control { dynamics, ..*self }.share(base_rtt, min_rtt, seen)
     }
 
     /// Returns true if the round-trip time grows fast enough per round trip for HyStart++ to end
@@ -48,7 +48,7 @@ impl Control {
             service.excess(a, seen.queue + seen.price, self.dynamics.leave)
         };
         let (before, after) = (excess(s.window, from), excess(grown, to));
-        let lost = to.loss > 0.0 && self.own(grown, 1.0 / (base_rtt + to.queue), to).is_none();
+        let lost = to.loss > 0.0 && self.own(grown, base_rtt, to).is_none();
         if after <= 0.0 && !lost && !ends {
             s.window = grown;
             return h;
