@@ -331,7 +331,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 *window = 0.0;
             }
         }
-        self.order.stale = true;
+        self.order.sorted = false;
     }
 
     /// Starts an inactive class at `start`, within the next step.
@@ -363,7 +363,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         if !self.clock.regular {
             self.locate();
         }
-        if self.order.stale {
+        if !self.order.sorted {
             self.sort();
         }
         let delays = self.shown.delays.of_mut(now).iter_mut();
@@ -438,7 +438,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         });
         self.turn(k, true, seen);
         self.move_flow(k, left);
-        self.order.stale = true;
+        self.order.sorted = false;
     }
 
     /// Updates what classes in batches see of their queues, and their signals if there are any
@@ -486,7 +486,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         for feeds in &mut self.inflow.feeds {
             feeds.locate(&self.clock);
         }
-        self.order.stale = true;
+        self.order.sorted = false;
     }
 
     #[inline]
@@ -513,7 +513,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             state.window = state.window.min(flow.offered * (base_rtt + seen.queue));
         }
         motion.epoch[k] = state.epoch;
-        self.order.stale |= flow.slow_start && !state.slow_start;
+        self.order.sorted &= flow.slow_start == state.slow_start;
         flow.slow_start = state.slow_start;
         motion.window[k] = state.window;
         motion.min_rtt[k] = state.min_rtt;
@@ -527,7 +527,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             motion.sent[k] = flow.size;
             motion.set_rate(k, seen.queue, false);
             flow.active = false;
-            self.order.stale = true;
+            self.order.sorted = false;
         }
     }
 }

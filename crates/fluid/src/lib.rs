@@ -9,37 +9,6 @@
 //! `[Low02]` Low, Peterson, Wang, *Understanding TCP Vegas: A Duality Model*; `[Har02]`
 //! Harrison, Xia, Kalyanaraman, Venkatesan, *A Closed-loop Scheme for Expected Minimum Rate and
 //! Weighted Rate Services*.
-//!
-//! Two Monaco flows share a link of 8 Mbps:
-//!
-//! ```
-//! use accord_family::Catalogue;
-//! use accord_language::File;
-//! use accord_record::Quiet;
-//! use accord_scenario::{Entity, Metric};
-//!
-//! let catalogue = Catalogue {
-//!     controllers: accord_control::FAMILIES,
-//!     disciplines: accord_aqm::FAMILIES,
-//! };
-//! let text = r#"
-//!     duration = "10 s"
-//!     [topology.dumbbell]
-//!     rate = "8 Mbps"
-//!     delay = "20 ms"
-//!     [flow.a]
-//!     count = 2
-//!     from = "left"
-//!     to = "right"
-//!     controller = "monaco"
-//! "#;
-//! let scenario = File::parse("small.toml", text)?.points(&catalogue, None)?.remove(0);
-//!
-//! let run = accord_fluid::run(&scenario, &mut Quiet)?;
-//! let rate = run.mean(Metric::Throughput, Entity::Flow(0), scenario.steady).expect("it has one");
-//! assert!((rate / 4e6 - 1.0).abs() < 0.01);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 
 mod advance;
 mod codel;

@@ -280,6 +280,12 @@ impl<'a> Model<'a> {
         path
     }
 
+    /// Returns the name of the group of a class.
+    pub fn group(&self, class: usize) -> &str {
+        let flow = self.classes[class].members[0];
+        &self.scenario.groups[self.scenario.flows[flow].group].name
+    }
+
     /// Returns the number of parallel links that `link` stands for, for `many` flows.
     pub(crate) fn lines(&self, link: LinkId, many: f64) -> f64 {
         if self.private[link] { many } else { 1.0 }

@@ -136,18 +136,10 @@ struct Passed {
     /// The times at which the latest byte left and entered the wire.
     out: f64,
     left: f64,
-    /// The queue's counters at these times; `None` on a new path.
-    counters: Option<Counters>,
+    /// The queue's counters at `entered` and `left`; `None` on a new path.
+    counters: Option<[Entries; 2]>,
     /// The capacity of the wire since the last sample, in bytes.
     room: f64,
-}
-
-#[derive(Clone, Copy)]
-struct Counters {
-    came: f64,
-    stayed: f64,
-    lost: f64,
-    could: f64,
 }
 
 /// The latest passage looked up in a sample, per queue: flows with the same remaining path look up
@@ -325,29 +317,22 @@ impl Recorder {
         for (hop, passed) in forward.iter().zip(&mut last.hops).rev() {
             let left = passed.wire.left(at);
             let passage = passages.of(run, hop.queue, left);
-            let counters = |entering: &Entries, leaving: &Entries| Counters {
-                came: entering[Counter::Came as usize],
-                stayed: entering[Counter::Entered as usize],
-                lost: entering[Counter::Lost as usize],
-                could: leaving[Counter::Could as usize],
-            };
             let there = |time| run.counters(hop.queue, run.clock.place(time));
             let (mut entered, mut entering) = (passage.entered, passage.entering);
             if entered > left || entered < passed.entered {
                 entered = entered.min(left).max(passed.entered);
                 entering = there(entered);
             }
-            let first = || counters(&there(passed.entered), &there(passed.left));
-            let then = passed.counters.unwrap_or_else(first);
-            let now = counters(&entering, &passage.leaving);
-            passed.counters = Some(now);
-            let came = now.came - then.came;
-            let stayed = now.stayed - then.stayed;
-            let lost = now.lost - then.lost;
+            let first = || [there(passed.entered), there(passed.left)];
+            let [entering_then, leaving_then] = passed.counters.unwrap_or_else(first);
+            passed.counters = Some([entering, passage.leaving]);
+            let since = |c: Counter| entering[c as usize] - entering_then[c as usize];
+            let [came, stayed, lost] = [Counter::Came, Counter::Entered, Counter::Lost].map(since);
+            let could = Counter::Could as usize;
             // After a fall of a delay, more time passes at the exit of the wire than at its entry.
             let (out, into) = (at - passed.out, left - passed.left);
             let part = if into > out { out / into } else { 1.0 };
-            passed.room = part * (now.could - then.could);
+            passed.room = part * (passage.leaving[could] - leaving_then[could]);
             (passed.out, passed.left) = (at, left);
             if stayed + lost > 0.0 {
                 kept *= stayed / (stayed + lost);

@@ -59,14 +59,7 @@ pub fn step(scenario: &Scenario) -> Result<f64, FluidError> {
     if let Some(step) = scenario.fluid.step {
         return Ok(step.as_secs_f64());
     }
-    Ok(step_of(scenario, &Model::new(scenario)?))
-}
-
-/// Returns the step in seconds for the flows of a model.
-pub(crate) fn step_of(scenario: &Scenario, model: &Model<'_>) -> f64 {
-    if let Some(step) = scenario.fluid.step {
-        return step.as_secs_f64();
-    }
+    let model = Model::new(scenario)?;
     // Starts and stops do not change delays.
     let changes = scenario.events.iter().map(|e| e.at);
     let shortest = std::iter::once(Time::ZERO)
@@ -76,7 +69,7 @@ pub(crate) fn step_of(scenario: &Scenario, model: &Model<'_>) -> f64 {
         .fold(f64::INFINITY, f64::min);
     let steps =
         if model.classes.iter().all(|k| k.control.is_smooth()) { SMOOTH_STEPS } else { SIGN_STEPS };
-    shortest.min(scenario.duration.as_secs_f64()) / steps
+    Ok(shortest.min(scenario.duration.as_secs_f64()) / steps)
 }
 
 fn integrate(

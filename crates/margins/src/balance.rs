@@ -18,9 +18,7 @@
 use crate::error::MarginsError;
 use crate::rest::Equilibrium;
 use accord_family::{QueueLaw, WindowLaw};
-use accord_fluid::Discipline;
-use accord_fluid::Model;
-use accord_fluid::Network;
+use accord_fluid::{Discipline, Hop, Model, Network};
 
 /// Rounds over all queues.
 const ROUNDS: usize = 2000;
@@ -117,36 +115,27 @@ impl Balance<'_, '_> {
                     || self.model.buffer(h.queue).is_finite()
             });
             let bounded = bounded || path.passes < 1.0;
-            if kind.control.dynamics.law == WindowLaw::Reno
-                && !bounded
-                && self.most(k).is_infinite()
-            {
-                let flow = &self.model.scenario.flows[kind.members[0]];
-                let group = &self.model.scenario.groups[flow.group].name;
+            if kind.control.dynamics.law == WindowLaw::Reno && !bounded && path.peak.is_infinite() {
                 return Err(MarginsError::NoEquilibrium(format!(
-                    "no queue on the way of {group} marks or loses a packet, so its window grows for ever"
+                    "no queue on the way of {} marks or loses a packet, so its window grows for ever",
+                    self.model.group(k)
                 )));
             }
         }
         Ok(())
     }
 
-    /// Returns the most that a kind sends.
-    fn most(&self, k: usize) -> f64 {
-        self.network.paths[k].peak
-    }
-
     /// Returns the rate of a flow of a kind.
     fn rate(&self, k: usize) -> f64 {
         let (kind, path) = (&self.model.classes[k], &self.network.paths[k]);
         if kind.control.dynamics.law == WindowLaw::Unresponsive {
-            return self.most(k);
+            return path.peak;
         }
-        let passes = |h: &accord_fluid::Hop| 1.0 - self.shown[h.queue].share;
+        let passes = |h: &Hop| 1.0 - self.shown[h.queue].share;
         let passed = path.passes * path.hops[..path.forward].iter().map(passes).product::<f64>();
         let queued: f64 = path.hops.iter().map(|h| self.shown[h.queue].delay).sum();
         let window = kind.control.packet * (2.0 * passed / (1.0 - passed)).sqrt();
-        (window / (path.base_rtt + queued)).min(self.most(k))
+        (window / (path.base_rtt + queued)).min(path.peak)
     }
 
     /// Returns the excess of the arrival rate of a queue over its service rate, as a part of its capacity.

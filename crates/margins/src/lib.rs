@@ -15,20 +15,12 @@
 //! use accord_language::File;
 //! use accord_units::Time;
 //!
-//! let catalogue = Catalogue {
-//!     controllers: accord_control::FAMILIES,
-//!     disciplines: accord_aqm::FAMILIES,
-//! };
+//! let (controllers, disciplines) = (accord_control::FAMILIES, accord_aqm::FAMILIES);
+//! let catalogue = Catalogue { controllers, disciplines };
 //! let text = r#"
 //!     duration = "10 s"
-//!     [topology.dumbbell]
-//!     rate = "8 Mbps"
-//!     delay = "20 ms"
-//!     [flow.a]
-//!     count = 2
-//!     from = "left"
-//!     to = "right"
-//!     controller = "monaco"
+//!     topology.dumbbell = { rate = "8 Mbps", delay = "20 ms" }
+//!     flow.a = { count = 2, from = "left", to = "right", controller = "monaco" }
 //! "#;
 //! let scenario = File::parse("small.toml", text)?.points(&catalogue, None)?.remove(0);
 //!

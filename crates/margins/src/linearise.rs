@@ -104,17 +104,16 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
                 }
             }
             WindowLaw::Cubic { .. } => {
-                let flow = &scenario.flows[kind.members[0]];
                 return Err(MarginsError::NoEquilibrium(format!(
                     "the window of {} follows the time since its last loss, which has no margins here",
-                    scenario.groups[flow.group].name
+                    model.group(k)
                 )));
             }
             WindowLaw::Additive { .. } | WindowLaw::Vegas { .. } => {
-                let flow = &scenario.flows[kind.members[0]];
+                let controller = &scenario.flows[kind.members[0]].controller;
                 return Err(MarginsError::Sign {
-                    group: scenario.groups[flow.group].name.clone(),
-                    law: flow.controller.family().name,
+                    group: model.group(k).to_string(),
+                    law: controller.family().name,
                 });
             }
         }
@@ -127,24 +126,19 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
         (None, _) => {
             let lossy = |k: &&usize| network.paths[**k].passes < 1.0;
             if let Some(&k) = moving.iter().find(lossy) {
-                let flow = &scenario.flows[model.classes[k].members[0]];
                 return Err(MarginsError::NoEquilibrium(format!(
                     "a wire on the way of {} loses packets, and how far that moves flows that go by delays is not known",
-                    scenario.groups[flow.group].name
+                    model.group(k)
                 )));
             }
             Equilibrium::of(&model, &phase)?
         }
         (Some(_), None) => balance(&model, &network, &kinds)?,
         (Some(&one), Some(&other)) => {
-            let group = |k: usize| {
-                let flow = &scenario.flows[model.classes[k].members[0]];
-                scenario.groups[flow.group].name.clone()
-            };
             return Err(MarginsError::NoEquilibrium(format!(
                 "{} goes by marks and losses, {} by delays; where both rest is not known",
-                group(one),
-                group(other)
+                model.group(one),
+                model.group(other)
             )));
         }
     };
@@ -457,17 +451,16 @@ impl Builder<'_, '_> {
                 }
             }
         }
-        if n == 0 {
-            return Ok(());
-        }
-        let values = matrix.singular_values();
-        if values.iter().all(|&v| v > SINGULAR * values.max()) {
-            Ok(())
-        } else {
-            Err(MarginsError::NoEquilibrium(
+        let unique = || {
+            let values = matrix.singular_values();
+            values.iter().all(|&v| v > SINGULAR * values.max())
+        };
+        if n > 0 && !unique() {
+            return Err(MarginsError::NoEquilibrium(
                 "queues do not follow from the windows uniquely: flows answer to sums of their delays only".into(),
-            ))
+            ));
         }
+        Ok(())
     }
 
     /// The ACK-clocked queues as mixtures of past windows.

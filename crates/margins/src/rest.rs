@@ -3,8 +3,7 @@
 use crate::error::MarginsError;
 use crate::rounds::Loop;
 use accord_family::WindowLaw;
-use accord_fluid::Model;
-use accord_fluid::{Hop, Network};
+use accord_fluid::{Hop, Model, Network};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Phase, Recorded};
 use accord_units::{Duration, Rate, Time};
@@ -154,15 +153,13 @@ impl Equilibrium {
             flow.path = state.path(f).to_vec();
             flow.reverse_path = state.reverse_path(f).to_vec();
             flow.demand = state.demand(f);
-        }
-        whole.events.clear();
-        whole.duration = Duration::from_secs(1);
-        whole.sample = Duration::from_secs(1);
-        for (f, flow) in whole.flows.iter_mut().enumerate() {
             let runs = phase.active.contains(&f);
             flow.start = if runs { Time::ZERO } else { Time::MAX };
             flow.stop = None;
         }
+        whole.events.clear();
+        whole.duration = Duration::from_secs(1);
+        whole.sample = Duration::from_secs(1);
         let run = accord_theory::run(&whole, &mut Quiet)
             .map_err(|e| MarginsError::NoEquilibrium(e.to_string()))?;
         let last = |metric, entity| {
@@ -189,15 +186,16 @@ impl Equilibrium {
         found.fits(model, &state.rate)?;
         Ok(found)
     }
+
     /// Checks that the queues hold their equilibrium backlog without loss.
     fn fits(&self, model: &Model<'_>, rates: &[Rate]) -> Result<(), MarginsError> {
         for (q, &l) in model.queues.iter().enumerate() {
             let backlog = self.delays[l] * rates[l].as_bps_f64() / 8.0;
-            let name = &model.scenario.links[l].name;
-            let packets = backlog / model.packets[q];
             if backlog > model.buffer(q) * (1.0 + 1e-9) {
                 return Err(MarginsError::NoEquilibrium(format!(
-                    "the queue of {name} would be {packets:.1} pkt, more than its buffer holds: flows lose packets and do not rest there"
+                    "the queue of {} would be {:.1} pkt, more than its buffer holds: flows lose packets and do not rest there",
+                    model.scenario.links[l].name,
+                    backlog / model.packets[q]
                 )));
             }
         }

@@ -15,8 +15,7 @@
 use crate::error::MarginsError;
 use crate::rest::Equilibrium;
 use accord_family::QueueLaw;
-use accord_fluid::Model;
-use accord_fluid::Network;
+use accord_fluid::{Model, Network};
 
 /// A queue that marks or drops at rest.
 #[derive(Clone, Copy, Debug)]
@@ -85,6 +84,8 @@ pub(crate) fn signals(
         let capacity = network.rate[link];
         let rule = model.rule(queue, capacity);
         let backlog = at.delays[link] * capacity;
+        let name = || model.scenario.links[link].name.clone();
+        let discipline = model.discipline(queue).family().name;
         let mut signal = Signal {
             queue,
             share,
@@ -114,17 +115,10 @@ pub(crate) fn signals(
         if let QueueLaw::Rem { dropped: false, .. } = rule.law
             && !rule.marks
         {
-            return Err(MarginsError::Uncounted {
-                link: model.scenario.links[link].name.clone(),
-                discipline: model.discipline(queue).family().name,
-            });
+            return Err(MarginsError::Uncounted { link: name(), discipline });
         }
         if rule.marks && backlog == 0.0 && signal.arrives >= capacity {
-            let (name, discipline) = (&model.scenario.links[link].name, model.discipline(queue));
-            return Err(MarginsError::Corner {
-                link: name.clone(),
-                discipline: discipline.family().name,
-            });
+            return Err(MarginsError::Corner { link: name(), discipline });
         }
         Ok(Some(signal))
     };

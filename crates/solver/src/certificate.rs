@@ -22,8 +22,7 @@
 //! `ln_1p` and `powf` being within 4 units in the last place; the common libraries are within 1.
 //! This adds some 4e-15 to the relative gap.
 
-use crate::merge::{Bounded, Merged, Visit};
-use crate::parallel::{part_count, parts, scatter};
+use crate::parallel::{part_count, scatter};
 use crate::sum::Sum;
 use crate::{Demand, Problem};
 use std::ops::AddAssign;
@@ -64,51 +63,9 @@ impl Certificate {
     pub fn new(problem: &Problem, rates: &[f64], prices: &[f64]) -> Self {
         assert_eq!(rates.len(), problem.routes().flows(), "one rate for each flow");
         assert_eq!(prices.len(), problem.routes().links(), "one price for each link");
-        let network =
-            Network { capacities: problem.capacities(), limits: problem.price_limits(), prices };
         let flows = Flows::new(problem, rates, prices);
-        let others = problem.routes().iter().zip(problem.demands());
-        let others = others
-            .filter(|(_, demand)| demand.log_weight().is_none() && demand.is_elastic())
-            .map(|(path, demand)| (path_price(path, prices), demand));
-        Self::judged(&network, &flows, others)
-    }
+        let (capacities, limits) = (problem.capacities(), problem.price_limits());
 
-    /// Checks the demands of `rows` at `prices`, which is the certificate of the flows if their
-    /// rates are their demands. The `Log` flows of a row are one here: they share its rate in
-    /// proportion to their weights, and their loss is that of one flow with the sum of their
-    /// weights.
-    pub(crate) fn of_rows(merged: &Merged, prices: &[f64]) -> Self {
-        let network =
-            Network { capacities: &merged.capacities, limits: &merged.price_limits, prices };
-        let flows = Flows::of_rows(merged, prices);
-        let others = merged.others.iter().map(|(row, other)| {
-            let q = path_price(merged.rows.path(*row as usize), prices);
-            (q, other.demand())
-        });
-        Self::judged(&network, &flows, others)
-    }
-
-    /// Returns the certificate of a network without flows.
-    pub(crate) fn of_nothing() -> Self {
-        Self {
-            stationarity: 0.0,
-            primal: 0.0,
-            dual: 0.0,
-            complementarity: 0.0,
-            gap: 0.0,
-            relative_gap: 0.0,
-        }
-    }
-
-    /// Returns the certificate from sums over flows. `others` has the path price and the demand of
-    /// each elastic flow that is not `Log`.
-    fn judged<'a>(
-        network: &Network,
-        flows: &Flows,
-        others: impl Iterator<Item = (f64, &'a Demand)>,
-    ) -> Self {
-        let &Network { capacities, limits, prices } = network;
         let largest_price = largest(prices.iter().map(|p| p.abs()));
         let outside = |(p, limit): (&f64, &f64)| largest([-p, p - limit]);
         let dual = ratio(largest(prices.iter().zip(limits).map(outside)), largest_price);
@@ -140,7 +97,7 @@ impl Certificate {
             f64::INFINITY
         } else {
             let unused = parts().map(|(_, unused)| unused);
-            let loss = flows.loss(others, overload);
+            let loss = flows.loss(problem, prices, overload);
             largest([add_up(unused) + loss * (1.0 + OPERATIONS)])
         };
         Self {
@@ -163,13 +120,6 @@ impl Certificate {
             self.relative_gap,
         ])
     }
-}
-
-/// The links of a problem, and prices for them.
-struct Network<'a> {
-    capacities: &'a [f64],
-    limits: &'a [f64],
-    prices: &'a [f64],
 }
 
 /// The rate of a flow at a price that is known to [`PRICE`], enclosed between two rates.
@@ -294,19 +244,17 @@ struct Totals {
 }
 
 impl Totals {
-    /// Adds a flow with its rate, or with its demand if `rate` is `None`.
     #[inline(always)]
     fn add(
         &mut self,
         path: &[u32],
         demand: &Demand,
-        rate: Option<f64>,
+        rate: f64,
         prices: &[f64],
         links: &mut [Link],
     ) {
         let q = path_price(path, prices);
         let demanded = demand.rate(q);
-        let rate = rate.unwrap_or(demanded);
         let off = ratio((rate - demanded).abs(), rate.abs().max(demanded.abs()));
         self.stationarity = self.stationarity.max(off);
         let elastic = demand.is_elastic();
@@ -372,67 +320,11 @@ impl Flows {
                 let mut totals = Totals::default();
                 for flow in flows {
                     let demand = &problem.demands()[flow];
-                    totals.add(routes.path(flow), demand, Some(rates[flow]), prices, links);
+                    totals.add(routes.path(flow), demand, rates[flow], prices, links);
                 }
                 totals
             },
         );
-        Self::new_of(links, totals)
-    }
-
-    /// Adds up the rows of a problem without flows that insist on a rate.
-    fn of_rows(merged: &Merged, prices: &[f64]) -> Self {
-        struct Visitor<'a> {
-            weights: &'a [f64],
-            others: &'a [(u32, Bounded)],
-            first_row: usize,
-            prices: &'a [f64],
-            links: &'a mut [Link],
-            totals: Totals,
-        }
-        impl Visit for Visitor<'_> {
-            #[inline(always)]
-            fn visit(&mut self, row: usize, path: &[u32]) {
-                let weight = self.weights[row];
-                let mut add = |demand: &Demand| {
-                    // The rate is the demand.
-                    self.totals.add(path, demand, None, self.prices, self.links);
-                };
-                if weight > 0.0 {
-                    add(&Demand::Log { weight });
-                }
-                while let Some(((at, other), rest)) = self.others.split_first()
-                    && *at as usize == self.first_row + row
-                {
-                    add(other.demand());
-                    self.others = rest;
-                }
-            }
-        }
-        let mut links = vec![Link::default(); merged.links()];
-        let totals = scatter(
-            parts(&merged.rows, 4 * merged.links()),
-            &mut links,
-            &mut Vec::new(),
-            |links| links.fill(Link::default()),
-            |part, links| {
-                let rows = part.first_row..part.first_row + part.rows;
-                let mut visitor = Visitor {
-                    weights: &merged.weights[rows.clone()],
-                    others: merged.others_of(rows),
-                    first_row: part.first_row,
-                    prices,
-                    links,
-                    totals: Totals::default(),
-                };
-                part.visit(&mut visitor);
-                visitor.totals
-            },
-        );
-        Self::new_of(links, totals)
-    }
-
-    fn new_of(links: Vec<Link>, totals: Vec<Totals>) -> Self {
         let all = totals.into_iter().reduce(|mut all, part| {
             all += part;
             all
@@ -441,12 +333,16 @@ impl Flows {
     }
 
     /// Returns an upper bound of Σ loss, for rates scaled down by 1 + `overload`.
-    fn loss<'a>(&self, others: impl Iterator<Item = (f64, &'a Demand)>, overload: f64) -> f64 {
+    fn loss(&self, problem: &Problem, prices: &[f64], overload: f64) -> f64 {
         if overload == 0.0 || !overload.is_finite() {
             return overload;
         }
         let log = self.totals.log_weight.value() * overload.ln_1p() * (1.0 + OPERATIONS);
-        log + add_up(others.map(|(q, demand)| {
+        let flows = problem.routes().iter().zip(problem.demands());
+        let others =
+            flows.filter(|(_, demand)| demand.log_weight().is_none() && demand.is_elastic());
+        log + add_up(others.map(|(path, demand)| {
+            let q = path_price(path, prices);
             let x = Enclosed::new(demand, q);
             let least = demand.least();
             let scaled = least + (x.least - least).max(0.0) / (1.0 + overload);

@@ -253,66 +253,35 @@ impl Demand {
 
     /// Checks that every parameter is in its range.
     pub(crate) fn check(&self, flow: usize) -> Result<(), ProblemError> {
-        let positive =
-            |what, value: f64| range(flow, what, "positive and finite", value, value > 0.0);
-        let not_negative =
-            |what, value: f64| range(flow, what, "finite and not negative", value, value >= 0.0);
+        let check = |what, expected, value, holds: bool| match holds {
+            true => Ok(()),
+            false => Err(ProblemError::BadDemand { flow, what, expected, value }),
+        };
+        let finite = |what, value: f64| check(what, "finite", value, value.is_finite());
+        let bound = |what, value: f64| check(what, "positive, or infinite", value, value > 0.0);
+        let positive = |what, value: f64| {
+            check(what, "positive and finite", value, value > 0.0 && value.is_finite())
+        };
+        let not_negative = |what, value: f64| {
+            check(what, "finite and not negative", value, value >= 0.0 && value.is_finite())
+        };
         match *self {
             Log { weight } => positive("weight", weight),
             Capped { weight, cap } => positive("weight", weight).and(positive("cap", cap)),
             Contract { weight, floor, limit, cap } => {
                 positive("weight", weight).and(not_negative("floor", floor))?;
-                let bounds = [("accumulation limit", limit), ("cap", cap)];
-                match bounds.into_iter().find(|(_, bound)| bound.is_nan() || *bound <= 0.0) {
-                    None => Ok(()),
-                    Some((what, value)) => Err(ProblemError::BadDemand {
-                        flow,
-                        what,
-                        expected: "positive, or infinite",
-                        value,
-                    }),
-                }
+                bound("accumulation limit", limit).and(bound("cap", cap))
             }
             AlphaFair { weight, alpha } => positive("weight", weight).and(positive("alpha", alpha)),
-            Vegas { weight, bias } => {
-                positive("weight", weight).and(range(flow, "bias", "finite", bias, true))
-            }
+            Vegas { weight, bias } => positive("weight", weight).and(finite("bias", bias)),
             Surcharged { weight, surcharge, cap } => {
-                positive("weight", weight).and(range(
-                    flow,
-                    "surcharge",
-                    "finite",
-                    surcharge,
-                    true,
-                ))?;
-                if cap > 0.0 {
-                    Ok(())
-                } else {
-                    Err(ProblemError::BadDemand {
-                        flow,
-                        what: "cap",
-                        expected: "positive, or infinite",
-                        value: cap,
-                    })
-                }
+                positive("weight", weight).and(finite("surcharge", surcharge))?;
+                bound("cap", cap)
             }
             Reno { round_trip } => positive("round-trip time", round_trip),
             Fixed { rate } => not_negative("rate", rate),
         }
     }
-}
-
-fn range(
-    flow: usize,
-    what: &'static str,
-    expected: &'static str,
-    value: f64,
-    holds: bool,
-) -> Result<(), ProblemError> {
-    if holds && value.is_finite() {
-        return Ok(());
-    }
-    Err(ProblemError::BadDemand { flow, what, expected, value })
 }
 
 /// Returns the price at which A/q = x̂ + ā/q. It is zero if the limit always rules, and may be

@@ -6,7 +6,7 @@
 //! [`Dual::evaluate`] returns the *difference* from another point, c·(p′ − p) − Σ ∫ x dq from q to
 //! q′, piece by piece in closed form.
 
-use crate::merge::{Bounded, Merged, Part, Rows, Visit};
+use crate::merge::{Bounded, Merged, Part, Visit};
 use crate::parallel::{cut, parts, scatter};
 use std::ops::AddAssign;
 
@@ -54,7 +54,7 @@ impl Point {
 }
 
 pub(crate) struct Dual<'a> {
-    merged: &'a Merged,
+    pub merged: &'a Merged,
     parts: Vec<Part<'a>>,
     scratch: Vec<Vec<Link>>,
     cells: Vec<Cell>,
@@ -115,18 +115,12 @@ impl<'a> Dual<'a> {
                 }
             },
         );
-        match from {
-            Some(from) => {
-                self.change_without_rows(prices, &from.prices) - gains.iter().sum::<f64>()
-            }
-            None => 0.0,
-        }
-    }
-
-    /// Returns c·(p′ − p).
-    fn change_without_rows(&self, to: &[f64], from: &[f64]) -> f64 {
-        let capacities = &self.merged.capacities;
-        capacities.iter().zip(to.iter().zip(from)).map(|(c, (to, from))| c * (to - from)).sum()
+        let Some(from) = from else {
+            return 0.0;
+        };
+        let moves = prices.iter().zip(&from.prices).map(|(to, from)| to - from);
+        let paid: f64 = merged.capacities.iter().zip(moves).map(|(c, moved)| c * moved).sum();
+        paid - gains.iter().sum::<f64>()
     }
 
     /// Sets the loads of `at` by its prices, and leaves its other fields unchanged.
@@ -164,25 +158,6 @@ impl<'a> Dual<'a> {
         for (out, cell) in out.iter_mut().zip(cells) {
             *out = cell.out;
         }
-    }
-
-    /// The capacity of each link.
-    pub fn capacities(&self) -> &[f64] {
-        &self.merged.capacities
-    }
-
-    /// The highest price of each link.
-    pub fn price_limits(&self) -> &[f64] {
-        &self.merged.price_limits
-    }
-
-    /// The power of y/c in the update of each link's price.
-    pub fn stiffness(&self) -> &[f64] {
-        &self.merged.stiffness
-    }
-
-    pub fn rows(&self) -> &'a Rows {
-        &self.merged.rows
     }
 }
 

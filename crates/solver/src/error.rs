@@ -113,12 +113,4 @@ pub enum ProblemError {
         /// The valid demands, as text.
         expected: &'static str,
     },
-    /// The number of propagation delays or targets is not the number of flows.
-    #[error("{delays} propagation delays or targets for {flows} flows")]
-    DelayCount {
-        /// The number of delays or targets.
-        delays: usize,
-        /// The number of flows.
-        flows: usize,
-    },
 }

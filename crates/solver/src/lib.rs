@@ -11,24 +11,10 @@
 //!   in it.
 //! - [`Problem`]: both, and the capacities.
 //! - [`solve`]: finds rates and prices, as a [`Solution`].
-//! - [`Sequence`]: solves again when flows come and go, from the last prices.
+//! - [`solve_from`]: solves again when flows come and go, from the last prices.
 //! - [`max_min`]: finds max-min fair rates, which have no prices.
 //! - [`Certificate`]: the distance of any rates and prices from the optimum, independent of their
 //!   origin.
-//!
-//! Two flows share a link of 10, and one of them crosses a second link of 3:
-//!
-//! ```
-//! use accord_solver::{Demand, Problem, Routes, Settings, solve};
-//!
-//! let routes = Routes::new(2, &[vec![0], vec![0, 1]])?;
-//! let demands = vec![Demand::Log { weight: 1.0 }; 2];
-//! let problem = Problem::new(routes, vec![10.0, 3.0], demands)?;
-//! let solution = solve(&problem, &Settings::default());
-//! assert!((solution.rates[0] - 7.0).abs() < 1e-9);
-//! assert!((solution.rates[1] - 3.0).abs() < 1e-9);
-//! # Ok::<(), accord_solver::ProblemError>(())
-//! ```
 
 mod bounds;
 mod certificate;
@@ -43,7 +29,6 @@ mod parallel;
 mod problem;
 mod reduced;
 mod routes;
-mod sequence;
 mod solution;
 mod status;
 mod sum;
@@ -54,9 +39,8 @@ pub use certificate::Certificate;
 pub use demand::Demand;
 pub use error::ProblemError;
 pub use max_min::{Bottleneck, MaxMin, MaxMinCertificate, max_min};
-pub use newton::{solve, solve_watched};
+pub use newton::{solve, solve_from, solve_watched};
 pub use problem::Problem;
 pub use routes::Routes;
-pub use sequence::Sequence;
 pub use solution::{Progress, Settings, Solution};
 pub use status::Status;

@@ -6,7 +6,6 @@
 //! each other. `Fixed` flows are removed, and their rates are subtracted from the capacities.
 
 use crate::{Demand, Problem};
-use std::cmp::Ordering;
 use std::ops::Range;
 
 /// The multiple of the narrowest link of a route (of the largest possible rate, if links have
@@ -33,12 +32,7 @@ pub(crate) struct Merged {
     /// The exponent of y/c in the update of a single link's price: the smallest α of its elastic
     /// flows, with 1 for flows that are not α-fair.
     pub stiffness: Vec<f64>,
-    /// The row of each flow, or [`NO_ROW`] if it is `Fixed`.
-    pub row_of: Vec<u32>,
 }
-
-/// The row of a flow that has none.
-pub(crate) const NO_ROW: u32 = u32::MAX;
 
 impl Merged {
     /// Merges a feasible problem.
@@ -68,7 +62,6 @@ impl Merged {
             others: Vec::new(),
             price_limits: problem.price_limits().to_vec(),
             stiffness: stiffness(problem),
-            row_of: vec![NO_ROW; routes.flows()],
         };
         merged.rows.hops.reserve_exact(routes.hops());
         let mut last: &[u32] = &[];
@@ -83,7 +76,6 @@ impl Merged {
                 last = path;
             }
             let row = merged.weights.len() as u32 - 1;
-            merged.row_of[flow as usize] = row;
             match demands[flow as usize].log_weight() {
                 Some(weight) => merged.weights[row as usize] += weight,
                 None => sorted.push((row, flow)),
@@ -94,43 +86,34 @@ impl Merged {
             .into_iter()
             .map(|(row, flow)| {
                 let demand = demands[flow as usize];
-                (row, merged.most(row).bounded(demand))
+                (row, merged.most(routes.path(flow as usize)).bounded(demand))
             })
             .collect();
         merged
     }
 
     fn knees_of_rows(&self) -> Vec<f64> {
-        struct Knees<'a>(&'a Merged, Vec<f64>);
-        impl Visit for Knees<'_> {
-            fn visit(&mut self, row: usize, links: &[u32]) {
-                let most = Most::of(links, &self.0.capacities, &self.0.price_limits);
-                self.1.push(most.knee(self.0.weights[row]));
-            }
-        }
-        let mut visitor = Knees(self, Vec::with_capacity(self.weights.len()));
-        self.rows.visit(&mut visitor);
-        visitor.1
+        let mut knees = Vec::with_capacity(self.weights.len());
+        self.rows.visit(&mut |row: usize, links: &[u32]| {
+            knees.push(self.most(links).knee(self.weights[row]));
+        });
+        knees
     }
 
     /// Returns initial prices: the spending of each row if it had half of its narrowest link,
     /// spread evenly over its links. If all demands are `Log`, this satisfies c·p = Σ w.
     pub fn starting_prices(&self) -> Vec<f64> {
-        struct Spread<'a>(&'a [f64], Vec<f64>);
-        impl Visit for Spread<'_> {
-            fn visit(&mut self, row: usize, links: &[u32]) {
-                for &link in links {
-                    self.1[link as usize] += self.0[row] / links.len() as f64;
-                }
-            }
-        }
         let mut spending = self.weights.clone();
         for (row, other) in &self.others {
             spending[*row as usize] += other.usual_spending();
         }
-        let mut visitor = Spread(&spending, vec![0.0; self.links()]);
-        self.rows.visit(&mut visitor);
-        visitor.1.iter().zip(&self.capacities).map(|(w, c)| (w / c).min(DEAREST)).collect()
+        let mut spent = vec![0.0; self.links()];
+        self.rows.visit(&mut |row: usize, links: &[u32]| {
+            for &link in links {
+                spent[link as usize] += spending[row] / links.len() as f64;
+            }
+        });
+        spent.iter().zip(&self.capacities).map(|(w, c)| (w / c).min(DEAREST)).collect()
     }
 
     /// The number of links.
@@ -138,43 +121,8 @@ impl Merged {
         self.capacities.len()
     }
 
-    /// Adds a row without demands, and returns its number.
-    pub fn add_row(&mut self, path: &[u32]) -> u32 {
-        self.rows.push(path);
-        self.weights.push(0.0);
-        self.knees.push(1.0);
-        self.weights.len() as u32 - 1
-    }
-
-    /// Sets the sum Σ w of the `Log` flows of a row.
-    pub fn set_weight(&mut self, row: u32, weight: f64) {
-        self.weights[row as usize] = weight;
-        self.knees[row as usize] = self.most(row).knee(weight);
-    }
-
-    /// Adds a demand that is not `Log`, and returns its usual spending.
-    pub fn add_other(&mut self, row: u32, demand: Demand) -> f64 {
-        let at = self.others.partition_point(|(at, _)| *at <= row);
-        let bounded = self.most(row).bounded(demand);
-        self.others.insert(at, (row, bounded));
-        let alpha = alpha(&demand);
-        for &link in self.rows.path(row as usize) {
-            let stiffness = &mut self.stiffness[link as usize];
-            *stiffness = stiffness.min(alpha);
-        }
-        bounded.usual_spending()
-    }
-
-    /// Removes a demand that is not `Log`.
-    pub fn remove_other(&mut self, row: u32, demand: &Demand) {
-        let from = self.others.partition_point(|(at, _)| *at < row);
-        let same = |(at, other): &(u32, Bounded)| *at == row && other.demand == *demand;
-        let place = self.others[from..].iter().position(same);
-        self.others.remove(from + place.expect("it was added"));
-    }
-
-    fn most(&self, row: u32) -> Most {
-        Most::of(self.rows.path(row as usize), &self.capacities, &self.price_limits)
+    fn most(&self, links: &[u32]) -> Most {
+        Most::of(links, &self.capacities, &self.price_limits)
     }
 
     /// The demands of `rows` that are not `Log`.
@@ -256,16 +204,6 @@ pub(crate) struct Bounded {
 }
 
 impl Bounded {
-    fn new(demand: Demand, ceiling: f64) -> Self {
-        let knee = demand.price(ceiling).max(0.0);
-        Self { demand, ceiling, knee }
-    }
-
-    /// The demand without the ceiling.
-    pub fn demand(&self) -> &Demand {
-        &self.demand
-    }
-
     pub fn rate(&self, q: f64) -> f64 {
         self.demand.rate(q).min(self.ceiling)
     }
@@ -307,6 +245,13 @@ pub(crate) trait Visit {
     fn visit(&mut self, row: usize, links: &[u32]);
 }
 
+impl<F: FnMut(usize, &[u32])> Visit for F {
+    #[inline(always)]
+    fn visit(&mut self, row: usize, links: &[u32]) {
+        self(row, links);
+    }
+}
+
 impl Rows {
     fn push(&mut self, path: &[u32]) {
         self.hops.extend_from_slice(path);
@@ -314,36 +259,6 @@ impl Rows {
             Some((length, count)) if *length == path.len() => *count += 1,
             _ => self.blocks.push((path.len(), 1)),
         }
-    }
-
-    /// Returns the links of a row.
-    pub fn path(&self, row: usize) -> &[u32] {
-        let (mut rows, mut hops) = (row, 0);
-        for &(length, count) in &self.blocks {
-            if rows < count {
-                let first = hops + rows * length;
-                return &self.hops[first..first + length];
-            }
-            rows -= count;
-            hops += length * count;
-        }
-        &[]
-    }
-
-    /// Returns the row with this path among the first `sorted` rows, which are sorted by length, then by
-    /// path.
-    pub fn find(&self, path: &[u32], sorted: usize) -> Option<u32> {
-        let (mut low, mut high) = (0, sorted);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            let there = self.path(middle);
-            match (there.len(), there).cmp(&(path.len(), path)) {
-                Ordering::Equal => return Some(middle as u32),
-                Ordering::Less => low = middle + 1,
-                Ordering::Greater => high = middle,
-            }
-        }
-        None
     }
 
     /// Visits all rows in order.
@@ -414,8 +329,8 @@ impl Most {
 
     /// Returns a demand with a ceiling.
     fn bounded(&self, demand: Demand) -> Bounded {
-        let most = self.rate(|price| demand.rate(price));
-        Bounded::new(demand, HEADROOM * most)
+        let ceiling = HEADROOM * self.rate(|price| demand.rate(price));
+        Bounded { demand, ceiling, knee: demand.price(ceiling).max(0.0) }
     }
 
     /// Returns the largest rate that a solution can have for a flow with this demand. All links

@@ -37,7 +37,7 @@ use std::ops::ControlFlow;
 const WARM_UP: usize = 12;
 /// The multiplicative steps from prices near the solution: a change of one flow mostly concerns its
 /// own links.
-pub(crate) const WARM_UP_AGAIN: usize = 2;
+const WARM_UP_AGAIN: usize = 2;
 /// The multiplicative steps after a Newton step, and the relative overload that calls for them.
 const POLISH: usize = 2;
 const POLISH_ABOVE: f64 = 0.01;
@@ -100,60 +100,58 @@ pub fn solve_watched(
 ) -> Solution {
     match problem.oversubscribed() {
         Some(status) => oversubscribed(problem, status),
-        None => solve_merged(problem, &Merged::new(problem), settings, None, watch),
+        None => Solver::new(problem, settings, &Merged::new(problem), None).solve(watch),
     }
 }
 
-/// Returns the fixed and contracted rates, where they exceed a capacity.
-pub(crate) fn oversubscribed(problem: &Problem, status: Status) -> Solution {
-    let rates = problem.demands().iter().map(Demand::least).collect();
-    let prices = vec![0.0; problem.routes().links()];
-    finish(problem, rates, prices, status, (0, 0))
-}
-
-/// Solves a feasible problem and its merged form, from prices near its solution or from the demands
-/// alone.
-pub(crate) fn solve_merged(
-    problem: &Problem,
-    merged: &Merged,
-    settings: &Settings,
-    from: Option<&[f64]>,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Solution {
-    let start = merged.starting_prices();
-    let mut system = System::default();
-    let from_prices = from.unwrap_or(&start);
-    let mut solver = Solver::new(settings, merged, &mut system, &start, from_prices);
-    solver.warm_up(if from.is_none() { WARM_UP } else { WARM_UP_AGAIN });
-    let mut found = None;
-    solver.run(watch, &mut |prices, steps| {
-        let solution = solution(problem, settings, prices, steps);
-        let worst = solution.certificate.worst();
-        found = Some(solution);
-        worst
-    });
-    let found = found.expect("the solver ends with a judgement");
-    match found.status {
-        Status::Solved => found,
-        _ => solver.swept(problem, found, watch),
-    }
-}
-
-/// Returns the solution at the given prices.
-fn solution(
+/// Solves as [`solve_watched`] does, from prices near the solution, such as those before some flows
+/// came or went. That takes fewer steps.
+///
+/// ```
+/// use accord_solver::{Demand, Problem, Routes, Settings, Status, solve, solve_from};
+/// use std::ops::ControlFlow;
+///
+/// // Two flows share a link of 10. One of them crosses a second link of 3.
+/// let with = |paths: &[&[u32]]| {
+///     let demands = vec![Demand::Log { weight: 1.0 }; paths.len()];
+///     Problem::new(Routes::new(2, paths)?, vec![10.0, 3.0], demands)
+/// };
+/// let before = solve(&with(&[&[0], &[0, 1]])?, &Settings::default());
+/// // What if a third flow came to the second link?
+/// let three = with(&[&[0], &[0, 1], &[1]])?;
+/// let go_on = &mut |_| ControlFlow::Continue(());
+/// let now = solve_from(&three, &Settings::default(), &before.prices, go_on);
+/// assert_eq!(now.status, Status::Solved);
+/// assert!(now.rates[2] > 1.5); // It pays for one link, and the second flow for two.
+/// # Ok::<(), accord_solver::ProblemError>(())
+/// ```
+pub fn solve_from(
     problem: &Problem,
     settings: &Settings,
     prices: &[f64],
-    steps: (usize, usize),
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Solution {
-    let path_prices = problem.routes().path_prices(prices);
-    let demands = problem.demands().iter();
-    let rates = demands.zip(path_prices).map(|(demand, q)| demand.rate(q)).collect();
-    let mut solution = finish(problem, rates, prices.to_vec(), Status::NotConverged, steps);
-    if solution.certificate.worst() <= settings.tolerance {
-        solution.status = Status::Solved;
+    if let Some(status) = problem.oversubscribed() {
+        return oversubscribed(problem, status);
     }
-    solution
+    let merged = Merged::new(problem);
+    let mut stopped = false;
+    let found = Solver::new(problem, settings, &merged, Some(prices)).solve(&mut |progress| {
+        let flow = watch(progress);
+        stopped = flow.is_break();
+        flow
+    });
+    if stopped || found.status == Status::Solved {
+        return found;
+    }
+    Solver::new(problem, settings, &merged, None).solve(watch)
+}
+
+/// Returns the fixed and contracted rates, where they exceed a capacity.
+fn oversubscribed(problem: &Problem, status: Status) -> Solution {
+    let rates = problem.demands().iter().map(Demand::least).collect();
+    let prices = vec![0.0; problem.routes().links()];
+    finish(problem, rates, prices, status, (0, 0))
 }
 
 fn finish(
@@ -191,12 +189,9 @@ fn multiplied(merged: &Merged, links: &[Link], link: usize, price: f64) -> f64 {
     }
 }
 
-/// Returns the largest residual of the certificate of some prices, given the numbers of Newton steps and of
-/// conjugate gradient steps so far.
-type Judge<'a> = dyn FnMut(&[f64], (usize, usize)) -> f64 + 'a;
-
 /// The state of Newton's method.
-pub(crate) struct Solver<'a> {
+struct Solver<'a> {
+    problem: &'a Problem,
     settings: &'a Settings,
     merged: &'a Merged,
     dual: Dual<'a>,
@@ -204,40 +199,65 @@ pub(crate) struct Solver<'a> {
     at: Point,
     trial: Point,
     /// The typical prices, for links without informative curvature.
-    usual: &'a [f64],
-    system: &'a mut System,
+    usual: Vec<f64>,
+    system: System,
     /// The numbers of Newton steps and of conjugate gradient steps.
-    pub steps: (usize, usize),
+    steps: (usize, usize),
 }
 
 impl<'a> Solver<'a> {
-    /// Starts at the given prices. `system` is new, or was used for `merged` before.
-    pub fn new(
+    /// Starts from prices near the solution, or from the demands alone. `merged` is the problem's.
+    fn new(
+        problem: &'a Problem,
         settings: &'a Settings,
         merged: &'a Merged,
-        system: &'a mut System,
-        usual: &'a [f64],
-        prices: &[f64],
+        from: Option<&[f64]>,
     ) -> Self {
+        let usual = merged.starting_prices();
         let mut at = Point::new(merged);
-        for ((price, start), limit) in at.prices.iter_mut().zip(prices).zip(&merged.price_limits) {
+        let start = from.unwrap_or(&usual).iter().zip(&merged.price_limits);
+        for (price, (start, limit)) in at.prices.iter_mut().zip(start) {
             *price = start.min(*limit);
         }
-        Self {
+        let mut solver = Self {
+            problem,
             settings,
             merged,
             dual: Dual::new(merged),
             trial: at.clone(),
             at,
             usual,
-            system,
+            system: System::default(),
             steps: (0, 0),
+        };
+        solver.warm_up(if from.is_none() { WARM_UP } else { WARM_UP_AGAIN });
+        solver
+    }
+
+    fn solve(mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Solution {
+        let found = self.run(watch);
+        match found.status {
+            Status::Solved => found,
+            _ => self.swept(found, watch),
         }
     }
 
-    /// Makes Newton steps until the residuals over all links and the result of `judge` are within
-    /// the tolerance. The result are the prices that `judge` last received.
-    pub fn run(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>, judge: &mut Judge) {
+    /// Returns the solution at the given prices.
+    fn solution(&self) -> Solution {
+        let path_prices = self.problem.routes().path_prices(&self.at.prices);
+        let demands = self.problem.demands().iter();
+        let rates = demands.zip(path_prices).map(|(demand, q)| demand.rate(q)).collect();
+        let prices = self.at.prices.clone();
+        let mut solution = finish(self.problem, rates, prices, Status::NotConverged, self.steps);
+        if solution.certificate.worst() <= self.settings.tolerance {
+            solution.status = Status::Solved;
+        }
+        solution
+    }
+
+    /// Makes Newton steps until the residuals over all links and the certificate are within the
+    /// tolerance.
+    fn run(&mut self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Solution {
         self.dual.evaluate(&mut self.at, None);
         let mut boost = 1.0;
         let mut patience = PATIENCE;
@@ -250,9 +270,9 @@ impl<'a> Solver<'a> {
                 || near && patience == 0
                 || watch(progress).is_break();
             if near || last {
-                let worst = judge(&self.at.prices, self.steps);
-                if last || worst <= self.settings.tolerance {
-                    return;
+                let found = self.solution();
+                if last || found.status == Status::Solved {
+                    return found;
                 }
                 patience -= 1;
             }
@@ -270,14 +290,13 @@ impl<'a> Solver<'a> {
     /// that reduces the residuals.
     fn swept(
         mut self,
-        problem: &Problem,
         found: Solution,
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Solution {
         if self.merged.stiffness.iter().all(|alpha| *alpha <= 1.0) {
             return found;
         }
-        let users = users(problem);
+        let users = users(self.problem);
         let (mut best, mut patience) = (found, PATIENCE);
         while patience > 0 && best.status != Status::Solved {
             let progress =
@@ -286,8 +305,8 @@ impl<'a> Solver<'a> {
                 break;
             }
             self.steps.0 += 1;
-            sweep(problem, &users, &mut self.at.prices);
-            let swept = solution(problem, self.settings, &self.at.prices, self.steps);
+            sweep(self.problem, &users, &mut self.at.prices);
+            let swept = self.solution();
             if swept.certificate.worst() < best.certificate.worst() {
                 (best, patience) = (swept, PATIENCE);
             } else {
@@ -298,7 +317,7 @@ impl<'a> Solver<'a> {
     }
 
     /// Makes multiplicative steps.
-    pub fn warm_up(&mut self, steps: usize) {
+    fn warm_up(&mut self, steps: usize) {
         for _ in 0..steps {
             self.dual.load(&mut self.at);
             for (l, price) in self.at.prices.iter_mut().enumerate() {
@@ -340,7 +359,7 @@ impl<'a> Solver<'a> {
         let enough = LAST_STEP * self.settings.tolerance / residuals.total;
         let tolerance = residuals.total.powf(0.75).max(enough).min(LOOSEST);
 
-        self.system.set_up(&self.dual, &self.at, self.usual, lambda);
+        self.system.set_up(&self.dual, &self.at, &self.usual, lambda);
         self.steps.1 += self.system.solve(&self.dual, &self.at, tolerance);
         if self.advance(1.0, residuals) {
             return Some(1);
@@ -411,9 +430,10 @@ mod tests {
     fn residuals(price: f64, limit: f64) -> Residuals {
         let routes = Routes::new(1, [[0]]).unwrap();
         let problem = Problem::new(routes, vec![1.0], vec![Demand::Log { weight: 1.0 }]).unwrap();
-        let merged = Merged::new(&problem.with_price_limits(vec![limit]).unwrap());
-        let (settings, mut system) = (Settings::default(), System::default());
-        let mut solver = Solver::new(&settings, &merged, &mut system, &[1.0], &[price]);
+        let problem = problem.with_price_limits(vec![limit]).unwrap();
+        let (merged, settings) = (Merged::new(&problem), Settings::default());
+        let mut solver = Solver::new(&problem, &settings, &merged, None);
+        solver.at.prices = vec![price];
         solver.dual.evaluate(&mut solver.at, None);
         solver.residuals(&solver.at)
     }

@@ -20,16 +20,14 @@ pub(crate) struct Reduced {
     made_of: Vec<u32>,
     /// The free links.
     pub free: Vec<u32>,
-    /// The new number of each link, and the number of rows that there were.
+    /// The new number of each link.
     number: Vec<u32>,
-    of_rows: usize,
     cells: Vec<Cell>,
     scratch: Vec<Vec<Cell>>,
 }
 
 impl Reduced {
-    /// Takes the links of `rows` for which `is_free`. Since the previous call rows may have been
-    /// added, but not changed.
+    /// Takes the links of `rows` for which `is_free`. The rows are those of the previous call.
     pub fn fill(
         &mut self,
         rows: &Rows,
@@ -44,8 +42,8 @@ impl Reduced {
             number
         });
         let number: Vec<u32> = number.collect();
-        if number == self.number && slopes.len() == self.of_rows {
-            // The same links are free as before, and there are the same rows.
+        if number == self.number {
+            // The same links are free as before.
             for (slope, &row) in self.slopes.iter_mut().zip(&self.made_of) {
                 *slope = slopes[row as usize];
             }
@@ -55,14 +53,20 @@ impl Reduced {
         let is_free = |&link: &u32| number[link as usize] != PINNED;
         self.free.extend((0..links as u32).filter(is_free));
         self.number = number;
-        self.of_rows = slopes.len();
         let (parts, number) = (parts(rows, links), &self.number);
+        // The rows by their number of free links.
         let counts: Vec<Vec<usize>> = parts
             .par_iter()
             .map(|part| {
-                let mut count = Count { number, rows: Vec::new() };
-                part.visit(&mut count);
-                count.rows
+                let mut counts: Vec<usize> = Vec::new();
+                part.visit(&mut |_: usize, links: &[u32]| {
+                    let free = links.iter().filter(|&&l| number[l as usize] != PINNED).count();
+                    if counts.len() <= free {
+                        counts.resize(free + 1, 0);
+                    }
+                    counts[free] += 1;
+                });
+                counts
             })
             .collect();
 
@@ -92,11 +96,10 @@ impl Reduced {
                 let slopes = slopes_left.split_off_mut(..rows);
                 let hops = hops_left.split_off_mut(..rows * length);
                 let made_of = rows_left.split_off_mut(..rows);
-                places.push(Places {
-                    slopes: slopes.expect("all rows were counted"),
-                    made_of: made_of.expect("all rows were counted"),
-                    hops: hops.expect("all rows were counted"),
-                });
+                let (Some(slopes), Some(made_of), Some(hops)) = (slopes, made_of, hops) else {
+                    unreachable!("all rows were counted")
+                };
+                places.push(Places { slopes, made_of, hops });
             }
         }
         let jobs: Vec<_> = parts.into_iter().zip(places).collect();
@@ -127,24 +130,6 @@ impl Reduced {
     }
 }
 
-/// Counts rows by their number of free links.
-struct Count<'a> {
-    number: &'a [u32],
-    rows: Vec<usize>,
-}
-
-impl Visit for Count<'_> {
-    #[inline(always)]
-    fn visit(&mut self, _row: usize, links: &[u32]) {
-        let free: usize =
-            links.iter().map(|&l| usize::from(self.number[l as usize] != PINNED)).sum();
-        if self.rows.len() <= free {
-            self.rows.resize(free + 1, 0);
-        }
-        self.rows[free] += 1;
-    }
-}
-
 /// The places for the next rows of one length.
 #[derive(Default)]
 struct Places<'a> {
@@ -170,12 +155,16 @@ impl Visit for Place<'_> {
         if free > 0 {
             let places = &mut self.places[free];
             let slope = places.slopes.split_off_first_mut();
-            let hops = places.hops.split_off_mut(..free);
-            *slope.expect("it was counted") = self.slopes[row];
             let made_of = places.made_of.split_off_first_mut();
-            *made_of.expect("it was counted") = (self.first_row + row) as u32;
+            let (Some(slope), Some(made_of), Some(hops)) =
+                (slope, made_of, places.hops.split_off_mut(..free))
+            else {
+                unreachable!("they were counted")
+            };
+            *slope = self.slopes[row];
+            *made_of = (self.first_row + row) as u32;
             let kept = links.iter().map(number).filter(|&number| number != PINNED);
-            for (place, number) in hops.expect("they were counted").iter_mut().zip(kept) {
+            for (place, number) in hops.iter_mut().zip(kept) {
                 *place = number;
             }
         }

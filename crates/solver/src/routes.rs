@@ -85,22 +85,6 @@ impl Routes {
         Ok(())
     }
 
-    /// Checks the path of one flow in the same way.
-    pub(crate) fn check_path(flow: usize, path: &[u32], links: usize) -> Result<(), ProblemError> {
-        if path.is_empty() {
-            return Err(ProblemError::EmptyRoute { flow });
-        }
-        for (hop, &link) in path.iter().enumerate() {
-            if link as usize >= links {
-                return Err(ProblemError::UnknownLink { flow, link, links });
-            }
-            if path[..hop].contains(&link) {
-                return Err(ProblemError::RepeatedLink { flow, link });
-            }
-        }
-        Ok(())
-    }
-
     /// The number of flows.
     pub fn flows(&self) -> usize {
         self.offsets.len() - 1

@@ -41,15 +41,15 @@ impl System {
         self.equations.clear();
         self.equations.extend(usual_prices.iter().enumerate().map(|(l, usual_price)| {
             let (price, curvature) = (at.prices[l], at.links[l].curvature);
-            let capacity = dual.capacities()[l];
+            let capacity = dual.merged.capacities[l];
             let spare = capacity - at.links[l].load;
             // If all flows of a link are at a cap there is no curvature. A demand w/q that
             // fills the link would have the curvature c/p.
             let usual = capacity / price.max(*usual_price);
-            let limit = dual.price_limits()[l];
+            let limit = dual.merged.price_limits[l];
             // For a price that moves by a power of y/c, the scale is the slope times that
             // power.
-            let likely = dual.stiffness()[l] * curvature;
+            let likely = dual.merged.stiffness[l] * curvature;
             let pinned = if spare > 0.0 && price * likely <= spare {
                 Some(0.0)
             } else if spare < 0.0 && (limit - price) * curvature <= -spare {
@@ -68,7 +68,7 @@ impl System {
         let mut any = false;
         for (l, equation) in self.equations.iter_mut().enumerate() {
             let next = at.prices[l] + self.direction[l];
-            let bound = next.clamp(0.0, dual.price_limits()[l]);
+            let bound = next.clamp(0.0, dual.merged.price_limits[l]);
             if equation.pinned.is_none() && next != bound {
                 equation.pinned = Some(bound);
                 any = true;
@@ -79,7 +79,7 @@ impl System {
             let mut gone = vec![0.0; self.equations.len()];
             dual.multiply(&at.slopes, &self.direction, &mut gone);
             for (l, equation) in self.equations.iter_mut().enumerate() {
-                equation.rhs = at.links[l].load - dual.capacities()[l] - gone[l];
+                equation.rhs = at.links[l].load - dual.merged.capacities[l] - gone[l];
             }
         }
         any
@@ -88,7 +88,9 @@ impl System {
     /// Solves for the direction, to a part of the residual. Returns the number of inner steps.
     pub fn solve(&mut self, dual: &Dual, at: &Point, tolerance: f64) -> usize {
         let Self { direction, equations, matrix, damping, inverse_diagonal, rhs, cg } = self;
-        matrix.fill(dual.rows(), &at.slopes, equations.len(), |l| equations[l].pinned.is_none());
+        matrix.fill(&dual.merged.rows, &at.slopes, equations.len(), |l| {
+            equations[l].pinned.is_none()
+        });
         let free = || {
             let free = matrix.free.iter();
             free.map(|&l| (equations[l as usize], at.links[l as usize]))

@@ -12,4 +12,4 @@ mod demand;
 mod hostile;
 mod max_min;
 mod optimum;
-mod sequence;
+mod start;

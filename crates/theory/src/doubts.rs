@@ -224,59 +224,6 @@ struct Doubts {
     competes: bool,
 }
 
-/// Adds notes on the assumptions that the equilibria of a scenario make on its flows. `queued` says which links
-/// have a queue in one of them.
-fn assumptions(scenario: &Scenario, queued: &[bool], notes: &mut Vec<String>) {
-    let state = scenario.at(Time::ZERO);
-    let mut groups: BTreeMap<usize, Doubts> = BTreeMap::new();
-    let mut last: Vec<Option<Time>> = vec![None; scenario.links.len()];
-    let mut starts: Vec<usize> = (0..scenario.flows.len()).collect();
-    starts.sort_by_key(|&flow| scenario.flows[flow].start);
-    for together in starts.chunk_by(|&a, &b| scenario.flows[a].start == scenario.flows[b].start) {
-        for &flow in together {
-            let f = &scenario.flows[flow];
-            let path = || state.path(flow).iter().filter(|&&l| queued[l]);
-            if path().next().is_none() {
-                continue;
-            }
-            let doubts = groups.entry(f.group).or_default();
-            let goal = objective(&f.controller);
-            doubts.competes |= matches!(goal, Some(Objective::AccumulationUnlessOthers { .. }));
-            if let Some(WindowLaw::Vegas { low, high, .. }) = law(f) {
-                doubts.between |= low < high;
-            }
-            let measures = matches!(goal, Some(Objective::MeasuredAccumulation { .. }));
-            if measures && f.demand.mean_rate().is_none() {
-                let within = SETTLED * state.base_rtt(flow).as_secs_f64();
-                let near = |at: Time| f.start.since(at).as_secs_f64() <= within;
-                doubts.close |= path().any(|&l| last[l].is_some_and(near));
-            }
-        }
-        for &flow in together {
-            let start = scenario.flows[flow].start;
-            state.path(flow).iter().for_each(|&l| last[l] = Some(start));
-        }
-    }
-    for (group, doubts) in groups {
-        let name = &scenario.groups[group].name;
-        if doubts.competes {
-            notes.push(format!(
-                "theory: {name} keeps its target in the mean of its swings only, in which the link may be idle, and more where it finds that others fill the queue"
-            ));
-        }
-        if doubts.between {
-            notes.push(format!(
-                "theory: {name} rests anywhere between its two thresholds: each point between them is an equilibrium, and the one in the middle is shown"
-            ));
-        }
-        if doubts.close {
-            notes.push(format!(
-                "theory: base round-trip times of {name} are not known: flows start within {SETTLED} round trips of each other, while queues form, and take a queue for a part of the base; here they see none"
-            ));
-        }
-    }
-}
-
 /// Returns the dynamics of a flow's window, if its family has them.
 pub(crate) fn window_dynamics(flow: &Flow) -> Option<WindowDynamics> {
     let facts = FlowFacts {
@@ -302,9 +249,57 @@ impl Equilibrium {
 }
 
 impl Found {
-    /// Adds notes on what equilibria take for granted of the flows of a scenario. `queued` says which links
+    /// Adds notes on the assumptions that the equilibria of a scenario make on its flows. `queued` says which links
     /// have a queue in one of them.
     pub(crate) fn assume(&mut self, scenario: &Scenario, queued: &[bool]) {
-        assumptions(scenario, queued, &mut self.notes);
+        let state = scenario.at(Time::ZERO);
+        let mut groups: BTreeMap<usize, Doubts> = BTreeMap::new();
+        let mut last: Vec<Option<Time>> = vec![None; scenario.links.len()];
+        let mut starts: Vec<usize> = (0..scenario.flows.len()).collect();
+        starts.sort_by_key(|&flow| scenario.flows[flow].start);
+        for together in starts.chunk_by(|&a, &b| scenario.flows[a].start == scenario.flows[b].start)
+        {
+            for &flow in together {
+                let f = &scenario.flows[flow];
+                let path = || state.path(flow).iter().filter(|&&l| queued[l]);
+                if path().next().is_none() {
+                    continue;
+                }
+                let doubts = groups.entry(f.group).or_default();
+                let goal = objective(&f.controller);
+                doubts.competes |= matches!(goal, Some(Objective::AccumulationUnlessOthers { .. }));
+                if let Some(WindowLaw::Vegas { low, high, .. }) = law(f) {
+                    doubts.between |= low < high;
+                }
+                let measures = matches!(goal, Some(Objective::MeasuredAccumulation { .. }));
+                if measures && f.demand.mean_rate().is_none() {
+                    let within = SETTLED * state.base_rtt(flow).as_secs_f64();
+                    let near = |at: Time| f.start.since(at).as_secs_f64() <= within;
+                    doubts.close |= path().any(|&l| last[l].is_some_and(near));
+                }
+            }
+            for &flow in together {
+                let start = scenario.flows[flow].start;
+                state.path(flow).iter().for_each(|&l| last[l] = Some(start));
+            }
+        }
+        for (group, doubts) in groups {
+            let name = &scenario.groups[group].name;
+            if doubts.competes {
+                self.notes.push(format!(
+                    "theory: {name} keeps its target in the mean of its swings only, in which the link may be idle, and more where it finds that others fill the queue"
+                ));
+            }
+            if doubts.between {
+                self.notes.push(format!(
+                    "theory: {name} rests anywhere between its two thresholds: each point between them is an equilibrium, and the one in the middle is shown"
+                ));
+            }
+            if doubts.close {
+                self.notes.push(format!(
+                    "theory: base round-trip times of {name} are not known: flows start within {SETTLED} round trips of each other, while queues form, and take a queue for a part of the base; here they see none"
+                ));
+            }
+        }
     }
 }

@@ -235,6 +235,11 @@ impl<'a> State<'a> {
         self.network.base_rtt(flow).as_secs_f64()
     }
 
+    /// Returns the name of a flow's group.
+    pub(crate) fn group(&self, flow: usize) -> &str {
+        &self.scenario.groups[self.scenario.flows[flow].group].name
+    }
+
     /// Returns the equilibrium of a phase, or `None` and adds a note.
     fn equilibrium(
         &self,
@@ -284,15 +289,15 @@ impl<'a> State<'a> {
         let mut demands = Vec::new();
         for &flow in &phase.active {
             let Some(demand) = self.demand(flow) else {
-                let f = &s.flows[flow];
-                let name = f.controller.family().name;
-                let group = &s.groups[f.group].name;
-                let why = match f.controller.family().role.objective(&f.controller) {
+                let controller = &s.flows[flow].controller;
+                let name = controller.family().name;
+                let why = match controller.family().role.objective(controller) {
                     Some(Objective::Loss | Objective::WeightedLoss) => "reacts to loss",
                     _ => "steers no queue of its own",
                 };
                 notes.push(format!(
-                    "theory: {group} ({name}) {why}: theory has no equilibrium for it"
+                    "theory: {} ({name}) {why}: theory has no equilibrium for it",
+                    self.group(flow)
                 ));
                 return Ok(None);
             };
@@ -300,16 +305,10 @@ impl<'a> State<'a> {
         }
         // None of the flows that are left crosses a link that serves nothing.
         let capacity = |l: LinkId| if self.rate[l] > 0.0 { self.capacity(l) } else { 1.0 };
-        let capacity = (0..s.links.len()).map(capacity).collect();
-        let routes = Routes::new(
-            s.links.len(),
-            phase
-                .active
-                .iter()
-                .map(|&f| -> Vec<u32> { self.network.path(f).iter().map(|&l| l as u32).collect() }),
-        )
-        .map_err(&invalid)?;
-        let capacity: Vec<f64> = capacity;
+        let capacity: Vec<f64> = (0..s.links.len()).map(capacity).collect();
+        let path =
+            |&f: &usize| -> Vec<u32> { self.network.path(f).iter().map(|&l| l as u32).collect() };
+        let routes = Routes::new(s.links.len(), phase.active.iter().map(path)).map_err(&invalid)?;
         let problem = |demands| Problem::new(routes.clone(), capacity.clone(), demands);
         let span = format!("theory, {}-{}", phase.start, phase.end);
         let settled = self.settle(phase, demands, problem, warm, observer)?;
@@ -318,7 +317,7 @@ impl<'a> State<'a> {
             Err(Unsettled::Contract(flow)) => {
                 notes.push(format!(
                     "{span}: no equilibrium: {} has a contract and sees queues of its way back, which theory does not have together",
-                    s.groups[s.flows[flow].group].name
+                    self.group(flow)
                 ));
                 return Ok(None);
             }
@@ -363,7 +362,7 @@ impl<'a> State<'a> {
         if let Some((flow, link)) = self.misread(phase, &solution.prices) {
             notes.push(format!(
                 "{span}: no equilibrium: {} ({}) does not read the price that {} shows{}",
-                s.groups[s.flows[flow].group].name,
+                self.group(flow),
                 s.flows[flow].controller.family().name,
                 s.links[link].name,
                 if self.hidden(flow, link) {

@@ -110,7 +110,7 @@ impl State<'_> {
     ) -> Vec<String> {
         let sender = group[0];
         let Sender { of, there, rtt, .. } = *sender;
-        let name = &self.scenario.groups[of.group].name;
+        let name = self.group(sender.flow);
         let mut notes = self.of_vegas(group);
         if let Some(BaseRtt::Last { .. }) = window_dynamics(of).map(|d| d.base) {
             notes.push(format!(
@@ -158,7 +158,7 @@ impl State<'_> {
     fn of_vegas(&self, group: &[&Sender<'_>]) -> Vec<String> {
         let alike = || group.iter().copied();
         let of = group[0].of;
-        let name = &self.scenario.groups[of.group].name;
+        let name = self.group(group[0].flow);
         let mut notes = Vec::new();
         if !matches!(law(of), Some(WindowLaw::Vegas { .. })) {
             return notes;
@@ -203,7 +203,7 @@ impl State<'_> {
         (most > UNLIKE * least).then(|| {
             format!(
                 "{} looks at the smallest delay of half a round trip, and meets flows of longer and shorter ones ({:.1} to {:.1} ms): the longer see less of a queue that swings, and get more; here they do not",
-                self.scenario.groups[sender.of.group].name,
+                self.group(sender.flow),
                 1e3 * least,
                 1e3 * most
             )

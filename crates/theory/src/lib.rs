@@ -5,7 +5,7 @@
 //!   `accord-solver`, and records it as a run.
 //! - [`unmet_contracts`]: contracted rates that the network cannot hold.
 //! - [`bat`]: the rates that a BAT queue gives to aggregates, and the convergence of CLCC.
-//! - [`duality`]: the model behind it, Vegas step by step, and the properties of its equilibrium.
+//! - [`GradientProjection`]: the same equilibrium by the steps of sources and links.
 //!
 //! Keys of the sources: `[Xia05]` Xia, Harrison, Kalyanaraman, Ramachandran, Venkatesan,
 //! *Accumulation-based Congestion Control*; `[Low02]` Low, Peterson, Wang, *Understanding TCP
@@ -20,20 +20,12 @@
 //! use accord_record::Quiet;
 //! use accord_scenario::{Entity, Metric};
 //!
-//! let catalogue = Catalogue {
-//!     controllers: accord_control::FAMILIES,
-//!     disciplines: accord_aqm::FAMILIES,
-//! };
+//! let (controllers, disciplines) = (accord_control::FAMILIES, accord_aqm::FAMILIES);
+//! let catalogue = Catalogue { controllers, disciplines };
 //! let text = r#"
 //!     duration = "10 s"
-//!     [topology.dumbbell]
-//!     rate = "8 Mbps"
-//!     delay = "20 ms"
-//!     [flow.a]
-//!     count = 2
-//!     from = "left"
-//!     to = "right"
-//!     controller = "vegas"
+//!     topology.dumbbell = { rate = "8 Mbps", delay = "20 ms" }
+//!     flow.a = { count = 2, from = "left", to = "right", controller = "vegas" }
 //! "#;
 //! let scenario = File::parse("small.toml", text)?.points(&catalogue, None)?.remove(0);
 //!
@@ -47,8 +39,8 @@
 
 pub mod bat;
 mod doubts;
-pub mod duality;
 mod equilibrium;
+mod gradient;
 mod left_out;
 mod run;
 mod services;
@@ -61,6 +53,7 @@ mod warm;
 mod way_back;
 
 pub use equilibrium::EquilibriumError;
+pub use gradient::GradientProjection;
 pub use run::run;
 pub use services::unmet_contracts;
 pub use shortfall::{Held, Outcome, Oversubscribed, Shortfall};

@@ -125,7 +125,7 @@ impl State<'_> {
         Ok(full.next().map(|(rider, link)| {
             format!(
                 "no equilibrium: {} holds back {}, which rides in a tunnel; theory covers only tunnels with all queues at their edges",
-                s.links[link].name, s.groups[s.flows[rider].group].name,
+                s.links[link].name, self.group(rider),
             )
         }))
     }

@@ -2,17 +2,16 @@
 
 use accord_record::{Interrupted, Observer};
 use accord_scenario::Phase;
-use accord_solver::{Problem, Sequence, Settings, Solution, Status, solve_watched};
+use accord_solver::{Problem, Settings, Solution, Status, solve_from, solve_watched};
 use std::ops::ControlFlow;
 
-/// The fewest flows of a phase for which it pays to keep it. Phases of fewer flows take milliseconds, and
+/// The fewest flows of a phase whose prices begin the next one. Phases of fewer flows take milliseconds, and
 /// their digits depend on nothing before them.
 const MANY: usize = 10_000;
-/// The fewest links. Over fewer of them a cold start takes milliseconds, and the kept state takes some 300
-/// bytes per flow.
+/// The fewest links. Over fewer of them a cold start takes milliseconds.
 const LINKS: usize = 1000;
-/// The most flows that come, go or change from one phase to the next, as a part of all.
-const MOST: f64 = 0.1;
+/// The least part of the flows of a phase that are in the one before, too.
+const SAME: f64 = 0.9;
 
 /// Solves for a phase. Asks the observer before each step, because a large problem takes long.
 pub(crate) fn solve_phase(
@@ -20,14 +19,28 @@ pub(crate) fn solve_phase(
     phase: &Phase,
     observer: &mut dyn Observer,
 ) -> Result<Solution, Interrupted> {
+    solve_phase_from(problem, phase, None, observer)
+}
+
+fn solve_phase_from(
+    problem: &Problem,
+    phase: &Phase,
+    prices: Option<&[f64]>,
+    observer: &mut dyn Observer,
+) -> Result<Solution, Interrupted> {
     let mut listening = Ok(());
-    let solution = solve_watched(problem, &Settings::default(), &mut |_| {
+    let settings = Settings::default();
+    let watch = &mut |_| {
         listening = observer.progress(phase.start);
         match listening {
             Ok(()) => ControlFlow::Continue(()),
             Err(Interrupted) => ControlFlow::Break(()),
         }
-    });
+    };
+    let solution = match prices {
+        Some(prices) => solve_from(problem, &settings, prices, watch),
+        None => solve_watched(problem, &settings, watch),
+    };
     listening.map(|()| solution)
 }
 
@@ -47,17 +60,17 @@ pub(crate) enum Unsettled {
     Apart(f64),
 }
 
-/// The last phase of many flows.
+/// The start of a phase of many flows from the one before.
 #[derive(Default)]
 pub(crate) struct Warm {
     last: Option<Last>,
 }
 
+/// The flows of a phase, in order, and its prices.
 struct Last {
-    shares: Sequence,
+    flows: Vec<usize>,
     capacities: Vec<f64>,
-    /// The number of each flow of the scenario in `shares`.
-    numbers: Vec<Option<usize>>,
+    prices: Vec<f64>,
 }
 
 impl Warm {
@@ -73,83 +86,22 @@ impl Warm {
         if phase.active.len() < MANY || problem.routes().links() < LINKS {
             return solve_phase(problem, phase, observer);
         }
-        let mut last = last
-            .filter(|last| last.capacities == problem.capacities())
-            .and_then(|last| last.moved_to(problem, phase))
-            .unwrap_or_else(|| Last::new(problem, phase));
-        let mut listening = Ok(());
-        let status = last.shares.solve_watched(&mut |_| {
-            listening = observer.progress(phase.start);
-            match listening {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(Interrupted) => ControlFlow::Break(()),
-            }
+        let last = last.filter(|last| last.is_near(problem, phase));
+        let prices = last.as_ref().map(|last| &last.prices[..]);
+        let solution = solve_phase_from(problem, phase, prices, observer)?;
+        self.last = (solution.status == Status::Solved).then(|| Last {
+            flows: phase.active.clone(),
+            capacities: problem.capacities().to_vec(),
+            prices: solution.prices.clone(),
         });
-        listening?;
-        let rates = phase.active.iter().map(|&flow| {
-            let number = last.numbers[flow].expect("it is in the phase");
-            last.shares.rate(number).expect("it is there")
-        });
-        let (iterations, inner_iterations) = last.shares.steps();
-        let solution = Solution {
-            rates: rates.collect(),
-            prices: last.shares.prices().to_vec(),
-            status,
-            certificate: *last.shares.certificate(),
-            iterations,
-            inner_iterations,
-        };
-        if status == Status::Solved {
-            self.last = Some(last);
-        }
         Ok(solution)
     }
 }
 
 impl Last {
-    fn new(problem: &Problem, phase: &Phase) -> Last {
-        let flows = phase.active.iter().max().map_or(0, |last| last + 1);
-        let mut numbers = vec![None; flows];
-        for (number, &flow) in phase.active.iter().enumerate() {
-            numbers[flow] = Some(number);
-        }
-        Last {
-            shares: Sequence::new(problem, Settings::default()),
-            capacities: problem.capacities().to_vec(),
-            numbers,
-        }
-    }
-
-    /// Makes it the problem of another phase, or returns `None` if too much is different there.
-    fn moved_to(mut self, problem: &Problem, phase: &Phase) -> Option<Last> {
-        let flows = phase.active.iter().max().map_or(0, |last| last + 1);
-        let most = (MOST * phase.active.len() as f64) as usize;
-        self.numbers.resize(flows.max(self.numbers.len()), None);
-        let mut gone: Vec<bool> = self.numbers.iter().map(Option::is_some).collect();
-        let mut come = Vec::new();
-        for (i, &flow) in phase.active.iter().enumerate() {
-            let now = (problem.routes().path(i), problem.demands()[i]);
-            let before = self.numbers[flow].and_then(|number| self.shares.flow(number));
-            if before == Some(now) {
-                gone[flow] = false
-            } else {
-                come.push((flow, now))
-            }
-            if come.len() > most {
-                return None;
-            }
-        }
-        let gone: Vec<usize> = (0..gone.len()).filter(|&flow| gone[flow]).collect();
-        if come.len() + gone.len() > most {
-            return None;
-        }
-        for flow in gone {
-            let number = self.numbers[flow].take();
-            self.shares.depart(number.expect("it was there"));
-        }
-        for (flow, (path, demand)) in come {
-            self.numbers[flow] = self.shares.arrive(path, demand).ok();
-        }
-        Some(self)
+    fn is_near(&self, problem: &Problem, phase: &Phase) -> bool {
+        let stay = phase.active.iter().filter(|flow| self.flows.binary_search(flow).is_ok());
+        let most = self.flows.len().max(phase.active.len());
+        self.capacities == problem.capacities() && stay.count() as f64 >= SAME * most as f64
     }
 }

@@ -5,7 +5,7 @@ mod common;
 
 mod assumptions;
 mod bat;
-mod duality;
+mod gradient;
 mod papers;
 mod phases;
 mod rules;

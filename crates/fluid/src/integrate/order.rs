@@ -6,6 +6,7 @@ use crate::motion::{Law, Proportional, Run, View};
 use accord_family::{BaseRtt, Reads, WindowDynamics, WindowLaw};
 
 /// The classes by the way they move.
+#[derive(Default)]
 pub(super) struct Order {
     /// Batches of adjacent classes.
     pub runs: Vec<Run>,
@@ -19,22 +20,8 @@ pub(super) struct Order {
     pub inactive: Vec<u32>,
     /// Classes that start within the next step, and their times.
     pub late: Vec<(u32, f64)>,
-    /// True after a change of the active classes.
-    pub stale: bool,
-}
-
-impl Default for Order {
-    fn default() -> Order {
-        Order {
-            runs: Vec::new(),
-            views: Vec::new(),
-            looks: Vec::new(),
-            others: Vec::new(),
-            inactive: Vec::new(),
-            late: Vec::new(),
-            stale: true,
-        }
-    }
+    /// False after a change of the active classes.
+    pub sorted: bool,
 }
 
 impl Integration<'_, '_> {
@@ -70,7 +57,7 @@ impl Integration<'_, '_> {
         self.order.looks.clear();
         self.order.others.clear();
         self.order.inactive.clear();
-        self.order.stale = false;
+        self.order.sorted = true;
         for k in 0..self.flows.len() {
             let flow = &self.flows[k];
             let Some(law) = self.side_by_side(k) else {
