@@ -215,9 +215,9 @@ fn packets_may_have_random_sizes() {
     };
     let mean_of = |packet: &str, least: u64, most: u64| {
         let flow = flow(packet);
-        let law = flow.sizes.expect("a law");
+        let law = flow.sizes.as_ref().expect("a law");
         let draw = |seed| {
-            let mut sizer = Sizer::new(&law, 0, seed);
+            let mut sizer = Sizer::new(law, 0, seed);
             (0..100_000).map(|_| sizer.draw().get()).collect::<Vec<_>>()
         };
         let sizes = draw(1);
