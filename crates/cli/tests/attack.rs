@@ -103,7 +103,7 @@ fn an_interrupted_search_goes_on_where_it_was() {
     for _ in 0..2 {
         let child = program(dir.path(), &command).spawn().expect("it can be started");
         while lines() <= before + 10 {
-            std::thread::sleep(std::time::Duration::from_millis(1));
+            pause();
         }
         signal(&child, "-INT");
         let ended = end(child).with(130);

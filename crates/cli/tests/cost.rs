@@ -89,7 +89,7 @@ fn what_does_not_fit_is_refused() {
     let dir = folder(&[("huge.toml", huge)]);
     let args = ["run", "huge.toml", "-e", "packet", "--reps", "10000"];
     let refused = accord(dir.path(), &args).with(3);
-    for part in ["TB of memory", "--memory", "this machine has"] {
+    for part in ["GB of memory", "--memory", "this machine has"] {
         let said = refused.stderr.replace("\n  │ ", " ");
         assert!(said.contains(part), "{part}: {said}");
     }

@@ -68,7 +68,7 @@ fn an_interrupt_ends_it_and_the_same_command_goes_on() {
     let measured = dir.path().join("runs/evaluate-vegas/measured.jsonl");
     let lines = || fs::read_to_string(&measured).map_or(0, |text| text.lines().count());
     while lines() < 3 {
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        pause();
     }
     signal(&child, "-INT");
     let ended = end(child);

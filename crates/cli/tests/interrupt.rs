@@ -18,7 +18,7 @@ fn ready(child: &Child) {
         if mask.expect("a mask") & HANDLED == HANDLED {
             return;
         }
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        pause();
     }
 }
 

@@ -42,7 +42,7 @@ fn stopped(mut command: Command, dir: &Path, n: usize, with: &str) -> Ended {
     let mut child = command.spawn().expect("it can be started");
     while kept(dir).len() < n {
         assert_eq!(child.try_wait().unwrap(), None, "it ended on its own");
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        pause();
     }
     signal(&child, with);
     end(child)
@@ -189,7 +189,7 @@ fn experiments_are_resumed() {
     let args = ["reproduce", long, short, "-o", "all"];
     let child = on("2", dir.path(), &args).spawn().unwrap();
     while !dir.path().join("all").join(short).exists() {
-        std::thread::sleep(std::time::Duration::from_millis(1));
+        pause();
     }
     signal(&child, "-INT");
     let ended = end(child).with(130);

@@ -44,6 +44,12 @@ pub fn program(dir: &Path, args: &[&str]) -> Command {
     command
 }
 
+/// Pauses between two looks at the state of another process.
+#[expect(clippy::disallowed_methods, reason = "it waits for another process")]
+pub fn pause() {
+    std::thread::sleep(Duration::from_millis(1));
+}
+
 /// Waits for the end; a process that runs for more than ten minutes is killed, and has no code.
 pub fn end(child: Child) -> Ended {
     end_within(child, Duration::from_secs(600))
