@@ -253,7 +253,7 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
                 unit: pair.unit,
                 before,
                 after,
-                // How much the values themselves moved.
+                // The movement of the values themselves.
                 change: match pair.better {
                     Better::Even => self::difference(&pair.before, &pair.after),
                     _ => difference,

@@ -92,7 +92,7 @@ fn a_flow_that_comes_takes_fewer_steps_than_a_start() {
     }
 }
 
-/// Where nothing was sent there are no prices to start from.
+/// There are no prices to start from if nothing was sent.
 #[test]
 fn a_link_without_a_price_fills() {
     let log = Demand::Log { weight: 2.0 };
