@@ -212,8 +212,8 @@ mod parts {
 
     /// Reports the events in which connections had no decisions.
     fn say(status: &Status) {
-        for trouble in status.troubles() {
-            note(format!("{}: {trouble}", status.name));
+        for problem in status.problems() {
+            note(format!("{}: {problem}", status.name));
         }
     }
 

@@ -167,7 +167,7 @@ impl Acc {
         }
         let lands = self.law.slow_start == SlowStart::Lands;
         if congested && used < self.ssthresh && lands {
-            self.cwnd = self.cwnd.min(self.landing(seen)).max(self.packet);
+            self.cwnd = self.cwnd.min(self.exit_window(seen)).max(self.packet);
         }
         if congested || self.law.slow_start == SlowStart::None {
             self.ssthresh = self.cwnd; // (6)
@@ -223,7 +223,7 @@ impl Acc {
 
     /// Returns the window at which slow start ends: the rate of delivery times the round-trip time
     /// over empty queues, plus the target.
-    fn landing(&self, seen: &Seen) -> f64 {
+    fn exit_window(&self, seen: &Seen) -> f64 {
         let queued = self.service.rate(self.law.target, seen.delay, f64::INFINITY) * seen.delay;
         seen.delivered * seen.base() + queued
     }

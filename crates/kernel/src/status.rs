@@ -45,7 +45,7 @@ pub struct Status {
 impl Status {
     /// Returns a line for each kind of event in which connections had no decisions, or reports
     /// were lost.
-    pub fn troubles(&self) -> Vec<String> {
+    pub fn problems(&self) -> Vec<String> {
         let latest = match &self.failure {
             Some(why) => format!(" (the latest: {why})"),
             None => String::new(),
@@ -190,8 +190,8 @@ pub fn table(status: &Status) -> String {
         ages.p99 * 1e3,
         ages.max * 1e3
     );
-    for trouble in status.troubles() {
-        let _ = writeln!(text, "{trouble}");
+    for problem in status.problems() {
+        let _ = writeln!(text, "{problem}");
     }
     let row = |cells: &[&str]| {
         let mut line = String::new();

@@ -140,12 +140,12 @@ pub fn notes(states: &[Status]) -> (Vec<String>, Option<String>) {
             ages.p99 * 1e3,
             ages.max * 1e3,
         ));
-        for trouble in state.troubles() {
-            notes.push(format!("{controller}: {trouble}"));
+        for problem in state.problems() {
+            notes.push(format!("{controller}: {problem}"));
         }
         let reno =
             [state.failed_connections_total, state.refused_connections_total, state.silences_total];
-        if let Some(why) = state.troubles().first()
+        if let Some(why) = state.problems().first()
             && reno.iter().any(|count| *count > 0)
         {
             unfit.get_or_insert_with(|| {
