@@ -154,7 +154,7 @@ impl Network {
         late.sort_unstable();
         for (f, flow) in scenario.flows.iter().zip(flows) {
             let there = (flow.path, &f.path, flow.packet);
-            for (first, path, size) in [there, (flow.reverse_path, &f.reverse_path, flow.ack)] {
+            for (first, path, size) in [there, (flow.reverse_path, &f.reverse_path, flow.answer)] {
                 let (mut rest, size) = (&path[..], Bytes::new(u64::from(size)));
                 let hops = hops[first as usize..].iter();
                 for hop in hops.take_while(|hop| !hop.is_end()) {
