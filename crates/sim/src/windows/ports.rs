@@ -1,12 +1,14 @@
 //! The ports that only the windows engine has. Their packets stay in the pool.
 
+use super::arrivals::Arrival;
 use super::ring::Ring;
+use crate::core::Core;
 use crate::gauge::{Gauge, passed};
 use crate::packet::Packet;
 use crate::pipe::Pipe;
-use crate::pool::{Handle, Pool};
+use crate::pool::Handle;
 use accord_aqm::Class;
-use accord_port::{Area, Count, Counters, DropReason, PortPacket as _, PortState, Priority};
+use accord_port::{Area, Count, Counters, PortPacket as _, PortState, Priority};
 use accord_units::{Bytes, Duration, Rate, Time};
 
 /// An uncontended port of which a series is recorded. For packets of one size that find it idle, it
@@ -94,8 +96,8 @@ impl Gauge for UncontendedPort {
     }
 }
 
-/// The number of packets between the one in service and the one that is prefetched.
-const AHEAD: usize = 4;
+/// The number of arrivals whose packets are prefetched.
+const AHEAD: usize = 8;
 
 /// The queues of out-of-band control packets and of others, each a handle and a size.
 #[derive(Default)]
@@ -116,23 +118,19 @@ impl PriorityQueues {
         self.packets += 1;
     }
 
-    /// Removes the next packet to be served, and prefetches a later one.
+    /// Removes the next packet to be served.
     ///
     /// # Panics
     /// Panics if no packet waits.
     #[inline]
-    fn pop(&mut self, pool: &Pool) -> (Handle, Bytes, Priority) {
+    fn pop(&mut self) -> (Handle, Bytes, Priority) {
         let priority = if self.queues[Priority::High as usize].is_empty() {
             Priority::Low
         } else {
             Priority::High
         };
-        let queue = &mut self.queues[priority as usize];
-        let (handle, size) = queue.pop().expect("a packet waits");
+        let (handle, size) = self.queues[priority as usize].pop().expect("a packet waits");
         self.packets -= 1;
-        if let Some((later, _)) = queue.get(AHEAD) {
-            pool.prepare_packet(later);
-        }
         (handle, Bytes::new(u64::from(size)), priority)
     }
 }
@@ -160,42 +158,49 @@ impl PriorityPort {
         PriorityPort { state, waiting: PriorityQueues::default() }
     }
 
-    /// Returns the end of the service in progress if packets wait for it, or `Time::MAX`.
-    #[inline]
-    pub fn next(&self) -> Time {
-        if self.waiting.is_empty() { Time::MAX } else { self.state.service_end() }
-    }
-
-    /// Offers a packet that arrives at `now`, after the services that end by then. Returns its
-    /// departure, or the reason why it is dropped, or `None` if it has to wait.
-    #[inline]
-    pub fn offer(
+    /// Passes arrivals in their order, and serves packets until `until`, which is not before the last
+    /// arrival. Calls `send` with each packet whose service begins, and with its departure.
+    #[inline(always)]
+    pub fn pass(
         &mut self,
-        now: Time,
-        handle: Handle,
-        packet: &Packet,
-    ) -> Option<Result<Time, DropReason>> {
-        let is_busy = self.state.service_end() > now;
-        if !is_busy && self.state.is_serving() {
-            self.state.complete();
+        core: &mut Core,
+        arrivals: &[Arrival],
+        until: Time,
+        mut send: impl FnMut(Handle, Time),
+    ) {
+        let is_large = core.pool.is_large();
+        for (i, &Arrival { at, handle, .. }) in arrivals.iter().enumerate() {
+            if is_large && let Some(later) = arrivals.get(i + AHEAD) {
+                core.pool.prepare_packet(later.handle);
+            }
+            self.serve(core, at, &mut send);
+            let is_busy = self.state.service_end() > at;
+            if !is_busy && self.state.is_serving() {
+                self.state.complete();
+            }
+            let packet = core.pool.packet(handle);
+            let (size, priority) = (packet.bytes(), priority(packet));
+            if self.state.offer(at, size, priority).is_err() {
+                core.now = at;
+                core.lost(handle);
+            } else if is_busy {
+                self.waiting.push(handle, packet.size, priority);
+            } else {
+                send(handle, self.state.send(at, size, priority));
+            }
         }
-        let (size, priority) = (packet.bytes(), priority(packet));
-        if let Err(reason) = self.state.offer(now, size, priority) {
-            return Some(Err(reason));
-        }
-        if is_busy {
-            self.waiting.push(handle, packet.size, priority);
-            return None;
-        }
-        Some(Ok(self.state.send(now, size, priority)))
+        self.serve(core, until, &mut send);
     }
 
-    /// Ends the service in progress, and begins the next. Returns its packet and its departure.
-    #[inline]
-    pub fn follow(&mut self, pool: &Pool) -> (Handle, Time) {
-        let now = self.state.complete();
-        let (handle, size, priority) = self.waiting.pop(pool);
-        (handle, self.state.send(now, size, priority))
+    /// Ends services until `until`, as long as packets wait, and begins the next ones.
+    #[inline(always)]
+    fn serve(&mut self, core: &mut Core, until: Time, send: &mut impl FnMut(Handle, Time)) {
+        while !self.waiting.is_empty() && self.state.service_end() <= until {
+            core.events += 1;
+            let now = self.state.complete();
+            let (handle, size, priority) = self.waiting.pop();
+            send(handle, self.state.send(now, size, priority));
+        }
     }
 }
 
@@ -247,17 +252,11 @@ impl PriorityPipe {
         }
     }
 
-    /// Returns the time at which the next service begins, if a packet waits.
-    #[inline]
-    pub fn next(&self) -> Option<Time> {
-        (self.held.packets > 0).then(|| self.pipe.busy_until())
-    }
-
-    /// Offers a packet as [`Pipe::offer`] does, after the services that begin by `now`. Returns
-    /// `None` if the packet has to wait.
+    /// Offers a packet as [`Pipe::offer`] does. Returns `None` if the port is busy or others wait.
     #[inline]
     pub fn offer(&mut self, now: Time, size: Bytes, end: Time) -> Option<Time> {
-        (self.pipe.busy_until() <= now).then(|| self.pipe.offer(now, size, end))
+        let is_free = self.waiting.is_empty() && self.pipe.busy_until() <= now;
+        is_free.then(|| self.pipe.offer(now, size, end))
     }
 
     /// Keeps a packet that has to wait.
@@ -267,9 +266,12 @@ impl PriorityPipe {
     }
 
     /// Begins the next service if it begins by `until`. Returns the packet and its departure.
-    pub fn begin(&mut self, pool: &Pool, until: Time, end: Time) -> Option<(Handle, Time)> {
-        let now = self.next().filter(|now| *now <= until)?;
-        let (handle, size, _) = self.waiting.pop(pool);
+    pub fn begin(&mut self, until: Time, end: Time) -> Option<(Handle, Time)> {
+        let now = self.pipe.busy_until();
+        if self.waiting.is_empty() || now > until {
+            return None;
+        }
+        let (handle, size, _) = self.waiting.pop();
         self.held.remove(size);
         Some((handle, self.pipe.offer(now, size, end)))
     }

@@ -1,10 +1,11 @@
 //! The shared links: arrivals in order, services and timers.
 
-use super::arrivals::Arrival;
+use super::arrivals::{Arrival, EventId};
 use super::engine::WindowsEngine;
 use super::network::LinkPort;
 use crate::buffered::BufferedPort;
 use crate::calendar::EventKind;
+use crate::hop::WireExit;
 use crate::pool::Handle;
 use accord_units::Time;
 
@@ -24,7 +25,11 @@ impl WindowsEngine<'_> {
             let arrivals = &mut self.net.shared_links[id].arrivals;
             let (arrivals, before) = self.sorter.take(arrivals, from, until);
             self.core.events += arrivals.len() as u64;
-            timer = self.offer_all(id, &arrivals, timer);
+            if let LinkPort::Priority(_) = self.net.shared_links[id].port {
+                self.pass_all(id, &arrivals, before.min(last));
+            } else {
+                timer = self.offer_all(id, &arrivals, timer);
+            }
             self.sorter.give_back(arrivals);
             if before == until {
                 break;
@@ -51,7 +56,7 @@ impl WindowsEngine<'_> {
     #[inline(never)]
     fn offer_all(&mut self, id: usize, arrivals: &[Arrival], mut timer: Time) -> Time {
         let port = &self.net.shared_links[id].port;
-        let serves = matches!(port, LinkPort::Buffered(_) | LinkPort::Priority(_));
+        let serves = matches!(port, LinkPort::Buffered(_));
         let (is_large, is_huge) = (self.core.pool.is_large(), self.core.pool.is_huge());
         for (i, &Arrival { at, handle, .. }) in arrivals.iter().enumerate() {
             if is_huge {
@@ -86,21 +91,44 @@ impl WindowsEngine<'_> {
                     Err(_) => return core.lost(handle),
                 }
             }
-            LinkPort::Priority(port) => match port.offer(at, handle, packet) {
-                Some(Ok(sent)) => sent,
-                Some(Err(_)) => return core.lost(handle),
-                None => return,
-            },
             LinkPort::Buffered(buffered) => match buffered.0.pass(at, handle, packet) {
                 Some(Ok(sent)) => sent,
                 Some(Err(_)) => return core.lost(handle),
                 None => return self.enter(id, handle),
             },
             LinkPort::Pipe(pipe) => pipe.offer(at, packet.bytes(), core.limits.end),
+            // `pass_all` takes its packets.
+            LinkPort::Priority(_) => return,
         };
         let mut exit = shared_link.leaves(sent);
         let next = (self.net.paths).step(packet, &mut exit, core.limits);
         self.route(handle, next, exit);
+    }
+
+    /// Passes arrivals through a port with two priorities, which serves packets until `until`, and
+    /// moves those on whose service has begun.
+    #[inline(never)]
+    fn pass_all(&mut self, id: usize, arrivals: &[Arrival], until: Time) {
+        let mut exits = std::mem::take(&mut self.exits);
+        let shared_link = &mut self.net.shared_links[id];
+        let (link, delay) = (shared_link.link, shared_link.delay);
+        let event = EventId::new(EventKind::Arrive, link);
+        if let LinkPort::Priority(port) = &mut shared_link.port {
+            port.pass(&mut self.core, arrivals, until, |handle, sent| {
+                exits.push(Arrival { at: sent + delay, event, handle })
+            });
+        }
+        let (is_large, is_huge) = (self.core.pool.is_large(), self.core.pool.is_huge());
+        for (i, &Arrival { at, handle, .. }) in exits.iter().enumerate() {
+            if is_huge {
+                self.fetch_arrivals(&exits, i);
+            } else if is_large && let Some(later) = exits.get(i + AHEAD) {
+                self.core.pool.prepare_packet(later.handle);
+            }
+            self.forward(handle, WireExit { link, at });
+        }
+        exits.clear();
+        self.exits = exits;
     }
 
     /// Moves a packet on that enters the wire of a shared link at `sent`.
@@ -146,8 +174,7 @@ impl WindowsEngine<'_> {
             let shared_link = &mut self.net.shared_links[id];
             let next = match &shared_link.port {
                 LinkPort::Buffered(buffered) => next_end(&buffered.0),
-                LinkPort::Priority(port) => Some(port.next()),
-                LinkPort::Timeline(_) | LinkPort::Pipe(_) => None,
+                LinkPort::Timeline(_) | LinkPort::Priority(_) | LinkPort::Pipe(_) => None,
             };
             let Some(end) = next.filter(|end| *end <= until) else {
                 return;
@@ -160,20 +187,13 @@ impl WindowsEngine<'_> {
     /// Ends a service at a shared link, and begins the next.
     #[inline(never)]
     fn follow(&mut self, id: usize) {
-        let shared_link = &mut self.net.shared_links[id];
-        let port = match &mut shared_link.port {
-            LinkPort::Buffered(buffered) => &mut buffered.0,
-            LinkPort::Priority(port) => {
-                let (handle, sent) = port.follow(&self.core.pool);
-                let exit = shared_link.leaves(sent);
-                return self.forward(handle, exit);
-            }
-            LinkPort::Timeline(_) | LinkPort::Pipe(_) => return,
+        let LinkPort::Buffered(buffered) = &mut self.net.shared_links[id].port else {
+            return;
         };
-        if port.stepped {
+        if buffered.0.stepped {
             self.end_lossy(id)
         } else {
-            port.port.complete();
+            buffered.0.port.complete();
         }
         self.begin(id);
     }
