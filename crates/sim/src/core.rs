@@ -342,17 +342,20 @@ impl<'a> Core<'a> {
     #[inline(always)]
     pub fn reply_to_tunnel(&mut self, id: usize, handle: Handle) {
         let now = self.now;
-        let (packet, flow) = self.pool.free(handle);
-        self.digest.delivered(now, flow, &packet.segment);
-        let sender = &mut self.flows[id];
-        if sender.wake_up() {
-            self.awake.push(flow);
+        let (packet, number) = self.pool.free(handle);
+        let flow = &mut self.flows[id];
+        if flow.wake_up() {
+            self.awake.push(number);
         }
-        match (&mut sender.sender, packet.segment) {
+        match (&mut flow.sender, packet.segment) {
             (Sender::Tunnel(ingress), Segment::Count { received, virtual_s }) => {
-                ingress.on_count(received, f64::from(virtual_s))
+                self.digest.count(now, number, received);
+                ingress.on_count(received, f64::from(virtual_s));
             }
-            (sender, reply) => sender.on_reply(&reply, now),
+            (sender, reply) => {
+                self.digest.delivered(now, number, &reply);
+                sender.on_reply(&reply, now);
+            }
         }
     }
 

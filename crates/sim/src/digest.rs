@@ -24,7 +24,7 @@ impl Digest {
             Segment::OutOfBand { pair, .. } => (2, pair),
             Segment::InBand { pair, .. } => (3, pair),
             Segment::Report { pair, .. } => (4, pair),
-            Segment::Count { received, .. } => (8, received),
+            Segment::Count { received, .. } => return self.count(at, flow, received),
         };
         self.add(at, flow, kind, content);
     }
@@ -39,6 +39,12 @@ impl Digest {
     #[inline]
     pub fn ack(&mut self, at: Time, flow: u32, next: u64, block: u32) {
         self.add(at, flow, 1, next ^ u64::from(block) << 32);
+    }
+
+    /// Adds a delivered count of a tunnel's receiver.
+    #[inline]
+    pub fn count(&mut self, at: Time, flow: u32, received: u64) {
+        self.add(at, flow, 8, received);
     }
 
     /// Adds a lost packet.

@@ -92,8 +92,8 @@ impl WindowsEngine<'_> {
     #[inline(never)]
     pub fn advance_tunnel(&mut self, id: usize, until: Time) {
         let is_large = self.core.pool.is_large();
+        let mut wake = self.core.wakes[id];
         loop {
-            let wake = self.core.wakes[id];
             let replies = &mut self.senders.replies[id];
             // A wake-up comes before a reply of the same time.
             if let Some(reply) = replies.due(wake.min(until)) {
@@ -104,22 +104,27 @@ impl WindowsEngine<'_> {
                 self.core.reply_to_tunnel(id, reply.handle);
             } else if wake < until {
                 (self.core.now, self.event) = (wake, EventId::new(EventKind::Wake, id));
-                self.core.wake(id);
+                if let Sender::Tunnel(ingress) = &mut self.core.flows[id].sender {
+                    ingress.on_wake(wake);
+                }
+                wake = Time::MAX;
             } else {
-                return;
+                break;
             }
             self.core.events += 1;
-            self.pump_tunnel(id);
+            wake = wake.min(self.pump_tunnel(id));
         }
+        self.core.wakes[id] = wake;
     }
 
-    /// Sends the packets of a tunnel that are due, and sets its timer.
+    /// Sends the packets of a tunnel that are due. Returns the time at which to wake it.
     #[inline(always)]
-    fn pump_tunnel(&mut self, id: usize) {
+    fn pump_tunnel(&mut self, id: usize) -> Time {
         let now = self.core.now;
         loop {
             let Sender::Tunnel(ingress) = &mut self.core.flows[id].sender else {
-                return debug_assert!(false, "it is a tunnel");
+                debug_assert!(false, "it is a tunnel");
+                return Time::MAX;
             };
             let again = match ingress.next_paced(now) {
                 Some(at) if at > now => at,
@@ -137,9 +142,7 @@ impl WindowsEngine<'_> {
                     Err(again) => again,
                 },
             };
-            let at = again.min(ingress.next_wake());
-            self.core.wakes[id] = self.core.wakes[id].min(at);
-            return;
+            return again.min(ingress.next_wake());
         }
     }
 

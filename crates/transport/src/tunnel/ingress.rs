@@ -411,10 +411,15 @@ impl<C: Controller> Ingress<C> {
 
     /// Notifies the ingress that the time of [`Ingress::next_wake`] may have come without an answer
     /// to the current pair.
+    #[inline]
     pub fn on_wake(&mut self, now: Time) {
-        if now < self.deadline {
-            return;
+        if now >= self.deadline {
+            self.time_out(now);
         }
+    }
+
+    /// Ends the wait for the answer to the current pair, or for its position.
+    fn time_out(&mut self, now: Time) {
         if self.to_send == 2 {
             // The pair has waited for its position long enough.
             self.place_by = now;
