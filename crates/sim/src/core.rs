@@ -347,14 +347,14 @@ impl<'a> Core<'a> {
         if flow.wake_up() {
             self.awake.push(number);
         }
-        match (&mut flow.sender, packet.segment) {
-            (Sender::Tunnel(ingress), Segment::Count { received, virtual_s }) => {
+        match (&mut flow.sender, &packet.segment) {
+            (Sender::Tunnel(ingress), &Segment::Count { received, virtual_s }) => {
                 self.digest.count(now, number, received);
                 ingress.on_count(received, f64::from(virtual_s));
             }
             (sender, reply) => {
-                self.digest.delivered(now, number, &reply);
-                sender.on_reply(&reply, now);
+                self.digest.delivered(now, number, reply);
+                sender.on_reply(reply, now);
             }
         }
     }

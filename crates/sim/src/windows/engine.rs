@@ -1,6 +1,6 @@
 //! The engine: advances the network part by part, without events of packets.
 
-use super::arrivals::{Arrival, EventId, Sorter};
+use super::arrivals::{EventId, Sorter};
 use super::cut_through::LinkIndex;
 use super::layout::WindowsLayout;
 use super::network::{FedPipe, Feed, Network, safe_time};
@@ -26,8 +26,6 @@ pub struct WindowsEngine<'a> {
     pub known: Time,
     /// The sorter of arrivals.
     pub sorter: Sorter,
-    /// The arrivals at the far end of a wire, of packets that a priority port sends. A buffer.
-    pub exits: Vec<Arrival>,
 }
 
 /// The senders, which are one part of the network.
@@ -144,7 +142,6 @@ impl<'a> WindowsEngine<'a> {
             event: EventId::new(EventKind::Sample, 0),
             known: Time::ZERO,
             sorter: Sorter::default(),
-            exits: Vec::new(),
             core,
         }
     }

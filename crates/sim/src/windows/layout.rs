@@ -351,7 +351,7 @@ fn link_port(scenario: &Scenario, ports: &Ports, id: LinkId) -> LinkPort {
     let droptail = || survey::is_droptail(link);
     match ports.forms[id] {
         Form::Pipe | Form::Timeline if ports.survey.control_first[id] && droptail() => {
-            LinkPort::Priority(Box::new(PriorityPort::new(port_state(link, id, seed))))
+            LinkPort::Priority(Some(Box::new(PriorityPort::new(port_state(link, id, seed)))))
         }
         Form::Timeline if !ports.survey.control_first[id] => {
             LinkPort::Timeline(Box::new((timeline(link, id, seed), dice(id, seed))))

@@ -1,14 +1,12 @@
 //! The ports that only the windows engine has. Their packets stay in the pool.
 
-use super::arrivals::Arrival;
 use super::ring::Ring;
-use crate::core::Core;
 use crate::gauge::{Gauge, passed};
 use crate::packet::Packet;
 use crate::pipe::Pipe;
-use crate::pool::Handle;
+use crate::pool::{Handle, Pool};
 use accord_aqm::Class;
-use accord_port::{Area, Count, Counters, PortPacket as _, PortState, Priority};
+use accord_port::{Area, Count, Counters, DropReason, PortPacket as _, PortState, Priority};
 use accord_units::{Bytes, Duration, Rate, Time};
 
 /// An uncontended port of which a series is recorded. For packets of one size that find it idle, it
@@ -96,8 +94,8 @@ impl Gauge for UncontendedPort {
     }
 }
 
-/// The number of arrivals whose packets are prefetched.
-const AHEAD: usize = 8;
+/// The number of waiting packets ahead of the one that is prefetched.
+const AHEAD: usize = 4;
 
 /// The queues of out-of-band control packets and of others, each a handle and a size.
 #[derive(Default)]
@@ -116,6 +114,14 @@ impl PriorityQueues {
     fn push(&mut self, handle: Handle, size: u16, priority: Priority) {
         self.queues[priority as usize].push((handle, size));
         self.packets += 1;
+    }
+
+    /// Prefetches a packet that is served soon.
+    #[inline]
+    fn prepare(&self, pool: &Pool) {
+        if let Some((later, _)) = self.queues[Priority::Low as usize].get(AHEAD) {
+            pool.prepare_packet(later);
+        }
     }
 
     /// Removes the next packet to be served.
@@ -158,49 +164,45 @@ impl PriorityPort {
         PriorityPort { state, waiting: PriorityQueues::default() }
     }
 
-    /// Passes arrivals in their order, and serves packets until `until`, which is not before the last
-    /// arrival. Calls `send` with each packet whose service begins, and with its departure.
-    #[inline(always)]
-    pub fn pass(
-        &mut self,
-        core: &mut Core,
-        arrivals: &[Arrival],
-        until: Time,
-        mut send: impl FnMut(Handle, Time),
-    ) {
-        let is_large = core.pool.is_large();
-        for (i, &Arrival { at, handle, .. }) in arrivals.iter().enumerate() {
-            if is_large && let Some(later) = arrivals.get(i + AHEAD) {
-                core.pool.prepare_packet(later.handle);
-            }
-            self.serve(core, at, &mut send);
-            let is_busy = self.state.service_end() > at;
-            if !is_busy && self.state.is_serving() {
-                self.state.complete();
-            }
-            let packet = core.pool.packet(handle);
-            let (size, priority) = (packet.bytes(), priority(packet));
-            if self.state.offer(at, size, priority).is_err() {
-                core.now = at;
-                core.lost(handle);
-            } else if is_busy {
-                self.waiting.push(handle, packet.size, priority);
-            } else {
-                send(handle, self.state.send(at, size, priority));
-            }
-        }
-        self.serve(core, until, &mut send);
+    /// Returns the end of the service in progress if packets wait for it, or `Time::MAX`.
+    #[inline]
+    pub fn next(&self) -> Time {
+        if self.waiting.is_empty() { Time::MAX } else { self.state.service_end() }
     }
 
-    /// Ends services until `until`, as long as packets wait, and begins the next ones.
-    #[inline(always)]
-    fn serve(&mut self, core: &mut Core, until: Time, send: &mut impl FnMut(Handle, Time)) {
-        while !self.waiting.is_empty() && self.state.service_end() <= until {
-            core.events += 1;
-            let now = self.state.complete();
-            let (handle, size, priority) = self.waiting.pop();
-            send(handle, self.state.send(now, size, priority));
+    /// Offers a packet that arrives at `now`, after the services that end by then. Returns its
+    /// departure, or the reason why it is dropped, or `None` if it has to wait.
+    #[inline]
+    pub fn offer(
+        &mut self,
+        now: Time,
+        handle: Handle,
+        packet: &Packet,
+    ) -> Option<Result<Time, DropReason>> {
+        let is_busy = self.state.service_end() > now;
+        if !is_busy && self.state.is_serving() {
+            self.state.complete();
         }
+        let (size, priority) = (packet.bytes(), priority(packet));
+        if let Err(reason) = self.state.offer(now, size, priority) {
+            return Some(Err(reason));
+        }
+        if is_busy {
+            self.waiting.push(handle, packet.size, priority);
+            return None;
+        }
+        Some(Ok(self.state.send(now, size, priority)))
+    }
+
+    /// Ends the service in progress, and begins the next. Returns its packet and its departure.
+    #[inline]
+    pub fn follow(&mut self, pool: &Pool) -> (Handle, Time) {
+        if pool.is_large() {
+            self.waiting.prepare(pool);
+        }
+        let now = self.state.complete();
+        let (handle, size, priority) = self.waiting.pop();
+        (handle, self.state.send(now, size, priority))
     }
 }
 

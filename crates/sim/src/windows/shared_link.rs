@@ -1,6 +1,6 @@
 //! The shared links: arrivals in order, services and timers.
 
-use super::arrivals::{Arrival, EventId};
+use super::arrivals::Arrival;
 use super::engine::WindowsEngine;
 use super::network::LinkPort;
 use crate::buffered::BufferedPort;
@@ -105,30 +105,49 @@ impl WindowsEngine<'_> {
         self.route(handle, next, exit);
     }
 
-    /// Passes arrivals through a port with two priorities, which serves packets until `until`, and
-    /// moves those on whose service has begun.
+    /// Passes arrivals through a port with two priorities, which serves packets until `until`. The port
+    /// is out of its place meanwhile, so that it is looked up once.
     #[inline(never)]
     fn pass_all(&mut self, id: usize, arrivals: &[Arrival], until: Time) {
-        let mut exits = std::mem::take(&mut self.exits);
         let shared_link = &mut self.net.shared_links[id];
         let (link, delay) = (shared_link.link, shared_link.delay);
-        let event = EventId::new(EventKind::Arrive, link);
-        if let LinkPort::Priority(port) = &mut shared_link.port {
-            port.pass(&mut self.core, arrivals, until, |handle, sent| {
-                exits.push(Arrival { at: sent + delay, event, handle })
-            });
-        }
+        let LinkPort::Priority(place) = &mut shared_link.port else {
+            return;
+        };
+        let Some(mut port) = place.take() else {
+            return;
+        };
         let (is_large, is_huge) = (self.core.pool.is_large(), self.core.pool.is_huge());
-        for (i, &Arrival { at, handle, .. }) in exits.iter().enumerate() {
-            if is_huge {
-                self.fetch_arrivals(&exits, i);
-            } else if is_large && let Some(later) = exits.get(i + AHEAD) {
-                self.core.pool.prepare_packet(later.handle);
-            }
-            self.forward(handle, WireExit { link, at });
+        let mut next = 0;
+        loop {
+            let arrival = arrivals.get(next);
+            let (handle, sent) = if port.next() <= arrival.map_or(until, |arrival| arrival.at) {
+                self.core.events += 1;
+                port.follow(&self.core.pool)
+            } else if let Some(&Arrival { at, handle, .. }) = arrival {
+                if is_huge {
+                    self.fetch_arrivals(arrivals, next);
+                } else if is_large && let Some(later) = arrivals.get(next + AHEAD) {
+                    self.core.pool.prepare_packet(later.handle);
+                }
+                next += 1;
+                match port.offer(at, handle, self.core.pool.packet(handle)) {
+                    Some(Ok(sent)) => (handle, sent),
+                    Some(Err(_)) => {
+                        self.core.now = at;
+                        self.core.lost(handle);
+                        continue;
+                    }
+                    None => continue,
+                }
+            } else {
+                break;
+            };
+            self.forward(handle, WireExit { link, at: sent + delay });
         }
-        exits.clear();
-        self.exits = exits;
+        if let LinkPort::Priority(place) = &mut self.net.shared_links[id].port {
+            *place = Some(port);
+        }
     }
 
     /// Moves a packet on that enters the wire of a shared link at `sent`.
