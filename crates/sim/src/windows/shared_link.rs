@@ -57,12 +57,10 @@ impl WindowsEngine<'_> {
     fn offer_all(&mut self, id: usize, arrivals: &[Arrival], mut timer: Time) -> Time {
         let port = &self.net.shared_links[id].port;
         let serves = matches!(port, LinkPort::Buffered(_));
-        let (is_large, is_huge) = (self.core.pool.is_large(), self.core.pool.is_huge());
+        let is_large = self.core.pool.is_large();
         for (i, &Arrival { at, handle, .. }) in arrivals.iter().enumerate() {
-            if is_huge {
-                self.fetch_arrivals(arrivals, i);
-            } else if is_large && let Some(later) = arrivals.get(i + AHEAD) {
-                self.core.pool.prepare_packet(later.handle);
+            if is_large {
+                self.prepare(arrivals, i);
             }
             if timer <= at {
                 timer = self.act(id, at, EventKind::Start);
@@ -74,6 +72,16 @@ impl WindowsEngine<'_> {
             self.offer(id, handle, at);
         }
         timer
+    }
+
+    /// Prefetches for the arrivals after arrival `i`.
+    #[inline(always)]
+    fn prepare(&self, arrivals: &[Arrival], i: usize) {
+        if self.core.pool.is_huge() {
+            self.fetch_arrivals(arrivals, i);
+        } else if let Some(later) = arrivals.get(i + AHEAD) {
+            self.core.pool.prepare_packet(later.handle);
+        }
     }
 
     /// Offers a packet that arrives at `at` to the port of a shared link, and moves it on if its
@@ -117,7 +125,7 @@ impl WindowsEngine<'_> {
         let Some(mut port) = place.take() else {
             return;
         };
-        let (is_large, is_huge) = (self.core.pool.is_large(), self.core.pool.is_huge());
+        let is_large = self.core.pool.is_large();
         let mut next = 0;
         loop {
             let arrival = arrivals.get(next);
@@ -125,10 +133,8 @@ impl WindowsEngine<'_> {
                 self.core.events += 1;
                 port.follow(&self.core.pool)
             } else if let Some(&Arrival { at, handle, .. }) = arrival {
-                if is_huge {
-                    self.fetch_arrivals(arrivals, next);
-                } else if is_large && let Some(later) = arrivals.get(next + AHEAD) {
-                    self.core.pool.prepare_packet(later.handle);
+                if is_large {
+                    self.prepare(arrivals, next);
                 }
                 next += 1;
                 match port.offer(at, handle, self.core.pool.packet(handle)) {
