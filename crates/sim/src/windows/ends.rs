@@ -25,7 +25,7 @@ impl WindowsEngine<'_> {
 
     /// Delivers an acknowledgement to the sender of a stream, which sends the packets that are due.
     #[inline(never)]
-    pub fn deliver(&mut self, handle: Handle) {
+    pub fn acknowledge(&mut self, handle: Handle) {
         let (id, numbers) = self.core.acknowledge(handle);
         let Some(numbers) = numbers else {
             return self.pump(id);
@@ -36,7 +36,7 @@ impl WindowsEngine<'_> {
         self.core.await_next_wake(id);
     }
 
-    /// Sends a data packet of a sender. With [`WindowsEngine::deliver`] in one function it would
+    /// Sends a data packet of a sender. With [`WindowsEngine::acknowledge`] in one function it would
     /// take more registers than there are.
     #[inline(never)]
     fn emit_data(&mut self, id: usize, number: u64) {

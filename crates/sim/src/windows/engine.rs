@@ -262,7 +262,7 @@ impl<'a> WindowsEngine<'a> {
                 }
                 (self.core.now, self.event) = (at, replies.event);
                 self.core.events += 1;
-                self.deliver(handle);
+                self.acknowledge(handle);
             } else if wake < until {
                 (self.core.now, self.event) = (wake, EventId::new(EventKind::Wake, id));
                 self.core.events += 1;

@@ -1,8 +1,8 @@
 //! Uncontended paths: consecutive links on which no packet ever waits.
 //!
 //! A port delays no packet beyond its transmission time if its packets arrive at least a
-//! transmission time apart: behind a bottleneck that is no faster, or for the acknowledgements of
-//! packets that have passed a bottleneck. The port then only adds a constant delay for each size of
+//! transmission time apart: behind a bottleneck that is no faster, or for the answers to packets
+//! that have passed a bottleneck. The port then only adds a constant delay for each size of
 //! packets. A packet passes consecutive links of this kind in one step.
 //!
 //! Without uncontended paths `newreno-10` and `newreno-250` take 1.2 times the CPU time.
