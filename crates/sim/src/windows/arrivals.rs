@@ -235,7 +235,7 @@ impl Sorter {
 }
 
 /// Sorts almost sorted arrivals by insertion, each by `most` places at most. Returns false if one is
-/// farther from its place: they are in another order then, but those of one event are not.
+/// farther from its place: the arrivals are then sorted in part, and equal ones keep their order.
 #[inline(always)]
 fn insert(arrivals: &mut [Arrival], most: usize) -> bool {
     for end in 1..arrivals.len() {

@@ -49,7 +49,7 @@
 //! 17. **Arrival queue** and **sorter** (`arrivals.rs`): the arrivals by slot of time, and their
 //!     order.
 //! 18. **Offer**, **serve** and **act** (`shared_link.rs`): handle an arrival, services and timers.
-//!     A priority port handles both by **pass**.
+//!     A priority port handles the first two in `pass_all`.
 //! 19. **Forward** (`forward.rs`): moves a packet through cut-through links and its receiver, up to
 //!     the next part.
 //! 20. **Enqueue** and **flush** (`forward.rs`): add an arrival to the next part, and send the

@@ -461,8 +461,8 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Returns the time from which [`Ingress::poll`] returns a data packet, if no control packet is
-    /// due. Returns `None` if only `poll` knows.
+    /// Returns the time from which [`Ingress::poll`] returns a data packet, or `Time::MAX` if the window
+    /// is full at `now`. Returns `None` if a control packet is due or there is nothing to send.
     #[inline]
     pub fn next_paced(&self, now: Time) -> Option<Time> {
         if self.to_send > 0 || !self.started || !self.has_data() {
