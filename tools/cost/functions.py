@@ -16,7 +16,7 @@ WORKS = ("newreno-10", "newreno-250", "vegas-250")
 GROUPS = {
     "`acknowledge`": (r"Engine::acknowledge|Core::reply|Sender|Controller>::on_ack", "acknowledgements at senders"),
     "`emit_data`": (r"Engine::(pump|emit|process)", "data that senders send, through their host and access link"),
-    "`offer_all`": (r"Engine::(offer|enter|follow|act$)", "ports, and the uncontended paths behind them"),
+    "`offer_all`": (r"Engine::(offer|enter|follow|pass_all|act$)", "ports, and the uncontended paths behind them"),
     "`answer_ahead`": ("answer_ahead|out_of_order", "receivers, and the paths of their answers"),
     "`advance`": (r"Sorter|Arrival|Engine::(run|advance)", "the loops over the parts of a window, and arrivals put in order"),
     "`Flow::deliver_until`": ("deliver_until", "counts and delays of data that arrives after the next sample"),

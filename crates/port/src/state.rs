@@ -67,7 +67,9 @@ impl PortState {
             return Err(DropReason::Overflow);
         }
         self.enter(now, size, priority);
-        self.raise();
+        if priority == Priority::Low {
+            self.raise();
+        }
         Ok(())
     }
 

@@ -329,13 +329,34 @@ impl<'a> Core<'a> {
     #[inline(never)]
     pub fn reply(&mut self, handle: Handle) -> usize {
         let (now, packet) = (self.now, self.pool.remove(handle));
-        self.digest.delivered(now, &packet);
+        self.digest.delivered(now, packet.flow, &packet.segment);
         let flow = &mut self.flows[packet.flow as usize];
         if flow.wake_up() {
             self.awake.push(packet.flow);
         }
         flow.sender.on_reply(&packet.segment, now);
         packet.flow as usize
+    }
+
+    /// Delivers a report or a count to the sender of tunnel `id`.
+    #[inline(always)]
+    pub fn reply_to_tunnel(&mut self, id: usize, handle: Handle) {
+        let now = self.now;
+        let (packet, number) = self.pool.free(handle);
+        let flow = &mut self.flows[id];
+        if flow.wake_up() {
+            self.awake.push(number);
+        }
+        match (&mut flow.sender, &packet.segment) {
+            (Sender::Tunnel(ingress), &Segment::Count { received, virtual_s }) => {
+                self.digest.count(now, number, received);
+                ingress.on_count(received, f64::from(virtual_s));
+            }
+            (sender, reply) => {
+                self.digest.delivered(now, number, reply);
+                sender.on_reply(reply, now);
+            }
+        }
     }
 
     /// Delivers a packet ahead of the clock: its receiver takes it now, as of `at`. The answer replaces
@@ -390,7 +411,7 @@ impl<'a> Core<'a> {
     #[inline(never)]
     fn deliver_control_ahead(&mut self, handle: Handle, at: Time) -> bool {
         let packet = self.pool.packet(handle);
-        self.digest.delivered(at, packet);
+        self.digest.delivered(at, packet.flow, &packet.segment);
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
         let Some(reply) = flow.receive(packet, at).reply else {

@@ -17,16 +17,16 @@ impl Digest {
 
     /// Adds a delivered packet.
     #[inline]
-    pub fn delivered(&mut self, at: Time, packet: &Packet) {
-        let (kind, content) = match packet.segment {
+    pub fn delivered(&mut self, at: Time, flow: u32, segment: &Segment) {
+        let (kind, content) = match *segment {
             Segment::Data { number, .. } => (0, number),
-            Segment::Ack { next, block, .. } => return self.ack(at, packet.flow, next, block),
+            Segment::Ack { next, block, .. } => return self.ack(at, flow, next, block),
             Segment::OutOfBand { pair, .. } => (2, pair),
             Segment::InBand { pair, .. } => (3, pair),
             Segment::Report { pair, .. } => (4, pair),
-            Segment::Count { received, .. } => (8, received),
+            Segment::Count { received, .. } => return self.count(at, flow, received),
         };
-        self.add(at, packet.flow, kind, content);
+        self.add(at, flow, kind, content);
     }
 
     /// Adds a delivered data packet.
@@ -39,6 +39,12 @@ impl Digest {
     #[inline]
     pub fn ack(&mut self, at: Time, flow: u32, next: u64, block: u32) {
         self.add(at, flow, 1, next ^ u64::from(block) << 32);
+    }
+
+    /// Adds a delivered count of a tunnel's receiver.
+    #[inline]
+    pub fn count(&mut self, at: Time, flow: u32, received: u64) {
+        self.add(at, flow, 8, received);
     }
 
     /// Adds a lost packet.

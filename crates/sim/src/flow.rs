@@ -39,8 +39,8 @@ pub struct Flow {
     pub reverse_path: u32,
     /// The size of a data packet in bytes, or the mean size if the host draws sizes.
     pub packet: u16,
-    /// The size of an acknowledgement, in bytes.
-    pub ack: u16,
+    /// The size of the receiver's answers, in bytes.
+    pub answer: u16,
     /// The size of a control packet, in bytes.
     pub control: u16,
     /// True if `pending` is not empty.
@@ -147,6 +147,10 @@ impl Flow {
                 Receiver::Tunnel(_) => 0.0,
                 Receiver::Stream(_) | Receiver::Datagrams => UNREAD,
             },
+            answer: match sender {
+                Sender::Tunnel(_) => f.control.get() as u16,
+                _ => f.ack.get() as u16,
+            },
             sender,
             receiver,
             session: Session::default(),
@@ -154,7 +158,6 @@ impl Flow {
             reverse_path: 0,
             packet: f.packet.get() as u16,
             data: f.packet.get() as u16,
-            ack: f.ack.get() as u16,
             control: f.control.get() as u16,
             pending: VecDeque::new(),
             has_pending: false,
@@ -243,16 +246,12 @@ impl Flow {
     /// that of its packets.
     #[inline]
     pub fn answer(&self, id: u32, aggregate: u8, segment: Segment) -> Packet {
-        let size = match segment {
-            Segment::Ack { .. } => self.ack,
-            _ => self.control,
-        };
         Packet {
             segment,
             flow: id,
             hop: self.reverse_path,
             virtual_s: UNREAD,
-            size,
+            size: self.answer,
             ecn: Ecn::NotCapable,
             aggregate,
         }

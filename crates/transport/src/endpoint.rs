@@ -177,17 +177,6 @@ impl Sender {
         }
     }
 
-    /// Returns the number of the data packet that [`Sender::poll`] would return now, and the time
-    /// at which to ask again if nothing else happens: now, or before [`Sender::next_wake`]. Returns
-    /// `None` if that is not known cheaply.
-    #[inline]
-    pub fn paced(&mut self, now: Time) -> Option<(u64, Time)> {
-        match self {
-            Sender::Tunnel(s) => s.paced(now),
-            _ => None,
-        }
-    }
-
     /// The time at which the endpoint wants to be woken.
     #[inline]
     pub fn next_wake(&self) -> Time {

@@ -34,7 +34,7 @@ impl EventsEngine<'_> {
         let packet = self.core.pool.remove(handle);
         let id = packet.flow as usize;
         let now = self.core.now;
-        self.core.digest.delivered(now, &packet);
+        self.core.digest.delivered(now, packet.flow, &packet.segment);
         let flow = &mut self.core.flows[id];
         let receipt = flow.receive(&packet, now);
         if let (Some(fresh), Segment::Data { sent, .. }) = (receipt.data, &packet.segment) {

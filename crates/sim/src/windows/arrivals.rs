@@ -172,6 +172,8 @@ pub struct Sorter {
 
 /// The largest number of arrivals in a bucket that insertion sort handles.
 const MOST: u32 = 32;
+/// The number of places by which an arrival is moved before arrivals are put into buckets.
+const NEAR: usize = 2;
 
 impl Sorter {
     /// Takes the arrivals before `until` out of `arrivals`, none of which is before `from`: all of
@@ -193,8 +195,8 @@ impl Sorter {
     /// Sorts the arrivals of `due`, from `from` to `until`, into `sorted`.
     #[inline(always)]
     fn sort(&mut self, from: Time, until: Time, sorted: &mut Vec<Arrival>) {
-        // The arrivals from one link over one delay are in order already.
-        if self.due.is_sorted_by(|a, b| a.at < b.at) {
+        // The arrivals from one link over one delay are in order already, or almost.
+        if insert(&mut self.due, NEAR) {
             return std::mem::swap(sorted, &mut self.due);
         }
         // About as many buckets as arrivals.
@@ -218,7 +220,11 @@ impl Sorter {
             sorted[*next as usize] = *arrival;
             *next += 1;
         }
-        if most > MOST { sorted.sort_by(Arrival::order) } else { insert(sorted) }
+        if most > MOST {
+            sorted.sort_by(Arrival::order);
+        } else {
+            insert(sorted, usize::MAX);
+        }
     }
 
     /// Takes a vector of arrivals back for reuse.
@@ -228,8 +234,10 @@ impl Sorter {
     }
 }
 
-/// Sorts almost sorted arrivals by insertion.
-fn insert(arrivals: &mut [Arrival]) {
+/// Sorts almost sorted arrivals by insertion, each by `most` places at most. Returns false if one is
+/// farther from its place: the arrivals are then sorted in part, and equal ones keep their order.
+#[inline(always)]
+fn insert(arrivals: &mut [Arrival], most: usize) -> bool {
     for end in 1..arrivals.len() {
         if arrivals[end - 1].at < arrivals[end].at {
             continue;
@@ -237,11 +245,16 @@ fn insert(arrivals: &mut [Arrival]) {
         let arrival = arrivals[end];
         let mut at = end;
         while at > 0 && arrival.order(&arrivals[at - 1]).is_lt() {
+            if end - at == most {
+                arrivals[at] = arrival;
+                return false;
+            }
             arrivals[at] = arrivals[at - 1];
             at -= 1;
         }
         arrivals[at] = arrival;
     }
+    true
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::arrivals::EventId;
 use super::engine::WindowsEngine;
 use crate::calendar::EventKind;
 use crate::pool::Handle;
-use accord_transport::Segment;
+use accord_transport::{Segment, Sender};
 use accord_units::Time;
 
 impl WindowsEngine<'_> {
@@ -23,19 +23,9 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Delivers a reply to its sender, which sends the packets that are due.
-    #[inline]
-    pub fn deliver(&mut self, handle: Handle) {
-        if self.net.has_tunnels {
-            let id = self.core.reply(handle);
-            return self.pump(id);
-        }
-        self.acknowledge(handle);
-    }
-
-    /// Delivers an acknowledgement of a stream.
+    /// Delivers an acknowledgement to the sender of a stream, which sends the packets that are due.
     #[inline(never)]
-    fn acknowledge(&mut self, handle: Handle) {
+    pub fn acknowledge(&mut self, handle: Handle) {
         let (id, numbers) = self.core.acknowledge(handle);
         let Some(numbers) = numbers else {
             return self.pump(id);
@@ -78,22 +68,13 @@ impl WindowsEngine<'_> {
         loop {
             let sent = self.core.now;
             let sender = &mut self.core.flows[id].sender;
-            let paced = if sent < self.known { sender.paced(sent) } else { None };
-            let again = if let Some((number, again)) = paced {
-                self.emit(id, Segment::Data { number, sent });
-                if again == sent {
+            let again = match sender.poll(sent) {
+                Ok(segment) => {
+                    self.emit_any(id, segment);
                     continue;
                 }
-                again
-            } else {
-                match sender.poll(sent) {
-                    Ok(segment) => {
-                        self.emit_any(id, segment);
-                        continue;
-                    }
-                    Err(again) if again >= sender.next_wake() => return again,
-                    Err(again) => again,
-                }
+                Err(again) if again >= sender.next_wake() => return again,
+                Err(again) => again,
             };
             // The wake-up at that time may be the next event of the sender, which only has to send.
             if again >= self.known || again > reply.min(self.core.wakes[id]) {
@@ -102,6 +83,66 @@ impl WindowsEngine<'_> {
             (self.core.now, self.event) = (again, EventId::new(EventKind::Wake, id));
             self.core.wakes[id] = Time::MAX;
             self.core.events += 1;
+        }
+    }
+
+    /// Handles the replies to a tunnel and its timers before `until`. A tunnel sends about one packet
+    /// per reply or wake-up, so that all of its work is in one loop. Without it `monaco-20` takes 1.1
+    /// times the CPU time.
+    #[inline(never)]
+    pub fn advance_tunnel(&mut self, id: usize, until: Time) {
+        let is_large = self.core.pool.is_large();
+        let mut wake = self.core.wakes[id];
+        loop {
+            let replies = &mut self.senders.replies[id];
+            // A wake-up comes before a reply of the same time.
+            if let Some(reply) = replies.due(wake.min(until)) {
+                if is_large {
+                    replies.prepare(&self.core.pool);
+                }
+                (self.core.now, self.event) = (reply.at, replies.event);
+                self.core.reply_to_tunnel(id, reply.handle);
+            } else if wake < until {
+                (self.core.now, self.event) = (wake, EventId::new(EventKind::Wake, id));
+                if let Sender::Tunnel(ingress) = &mut self.core.flows[id].sender {
+                    ingress.on_wake(wake);
+                }
+                wake = Time::MAX;
+            } else {
+                break;
+            }
+            self.core.events += 1;
+            wake = wake.min(self.pump_tunnel(id));
+        }
+        self.core.wakes[id] = wake;
+    }
+
+    /// Sends the packets of a tunnel that are due. Returns the time at which to wake it.
+    #[inline(always)]
+    fn pump_tunnel(&mut self, id: usize) -> Time {
+        let now = self.core.now;
+        loop {
+            let Sender::Tunnel(ingress) = &mut self.core.flows[id].sender else {
+                debug_assert!(false, "it is a tunnel");
+                return Time::MAX;
+            };
+            let again = match ingress.next_paced(now) {
+                Some(at) if at > now => at,
+                Some(_) => {
+                    let number = ingress.send_paced(now);
+                    let put = self.core.put_data(id, number);
+                    self.begin_path(id, put);
+                    continue;
+                }
+                None => match ingress.poll(now) {
+                    Ok(segment) => {
+                        self.emit_any(id, segment);
+                        continue;
+                    }
+                    Err(again) => again,
+                },
+            };
+            return again.min(ingress.next_wake());
         }
     }
 

@@ -9,9 +9,10 @@ use crate::audit::Audit;
 use crate::calendar::EventKind;
 use crate::core::Core;
 use crate::memory;
-use crate::pool::Handle;
+use crate::pool::{Handle, Pool};
 use accord_record::{Interrupted, Observer, Run};
 use accord_scenario::Limit;
+use accord_transport::Sender;
 use accord_units::{Duration, Time};
 
 /// A run of the windows engine.
@@ -45,7 +46,7 @@ pub struct Replies {
     /// touched when it enters here.
     pub queue: Ring<Reply>,
     /// The event that the arrival of a reply would be.
-    event: EventId,
+    pub event: EventId,
 }
 
 /// A packet on its way to a sender, with its arrival: 12 bytes, because there are many.
@@ -70,6 +71,20 @@ impl Replies {
     #[inline]
     pub fn time(&self) -> Time {
         self.queue.first().map_or(Time::MAX, |reply| reply.at)
+    }
+
+    /// Takes the first reply if it arrives before `until`.
+    #[inline(always)]
+    pub fn due(&mut self, until: Time) -> Option<Reply> {
+        self.queue.pop_if(|Reply { at, .. }| at < until)
+    }
+
+    /// Prefetches the packet of a reply that follows soon.
+    #[inline]
+    pub fn prepare(&self, pool: &Pool) {
+        if let Some(later) = self.queue.get(REPLIES_AHEAD - 1) {
+            pool.prepare_packet(later.handle);
+        }
     }
 
     /// Creates the empty queue of a flow.
@@ -233,19 +248,21 @@ impl<'a> WindowsEngine<'a> {
 
     /// Handles the replies and timers of a flow before `until`.
     fn advance_sender(&mut self, id: usize, until: Time) {
+        if self.net.has_tunnels && matches!(self.core.flows[id].sender, Sender::Tunnel(_)) {
+            return self.advance_tunnel(id, until);
+        }
         let is_large = self.core.pool.is_large();
         loop {
             let wake = self.core.wakes[id];
             let replies = &mut self.senders.replies[id];
             // A wake-up comes before a reply of the same time.
-            let due = replies.queue.pop_if(|Reply { at, .. }| at < wake.min(until));
-            if let Some(Reply { at, handle }) = due {
-                if is_large && let Some(later) = replies.queue.get(REPLIES_AHEAD - 1) {
-                    self.core.pool.prepare_packet(later.handle);
+            if let Some(Reply { at, handle }) = replies.due(wake.min(until)) {
+                if is_large {
+                    replies.prepare(&self.core.pool);
                 }
                 (self.core.now, self.event) = (at, replies.event);
                 self.core.events += 1;
-                self.deliver(handle);
+                self.acknowledge(handle);
             } else if wake < until {
                 (self.core.now, self.event) = (wake, EventId::new(EventKind::Wake, id));
                 self.core.events += 1;

@@ -70,28 +70,19 @@ impl WindowsEngine<'_> {
         debug_assert!(hop.is_cut_through_link());
         let link = &mut self.net.cut_through[hop.index()];
         let sent = match &mut link.port {
-            CutThroughPort::Pipe(pipe) => {
-                let sent = pipe.offer(at, size, self.core.limits.end);
-                return Some(link.leaves(sent));
-            }
-            CutThroughPort::Priority(pipe) => match pipe.next() {
-                None => match pipe.offer(at, size, self.core.limits.end) {
-                    Some(sent) => sent,
-                    None => {
-                        pipe.keep(handle, self.core.pool.packet(handle));
-                        return None;
-                    }
-                },
-                Some(_) => self.queue(handle, hop, at)?,
-            },
+            CutThroughPort::Pipe(pipe) => Some(pipe.offer(at, size, self.core.limits.end)),
+            CutThroughPort::Priority(pipe) => pipe.offer(at, size, self.core.limits.end),
         };
-        Some(self.net.cut_through[hop.index()].leaves(sent))
+        match sent {
+            Some(sent) => Some(link.leaves(sent)),
+            None => self.queue(handle, hop, at),
+        }
     }
 
-    /// Passes a packet through a priority pipe in which others wait. Returns its departure, unless it
-    /// has to wait.
+    /// Passes a packet through a priority pipe that is busy or in which others wait. Returns its exit,
+    /// unless it has to wait.
     #[inline(never)]
-    fn queue(&mut self, handle: Handle, hop: Hop, at: Time) -> Option<Time> {
+    fn queue(&mut self, handle: Handle, hop: Hop, at: Time) -> Option<WireExit> {
         self.flush(hop.index(), at);
         let link = &mut self.net.cut_through[hop.index()];
         let packet = self.core.pool.packet(handle);
@@ -102,7 +93,7 @@ impl WindowsEngine<'_> {
         if sent.is_none() {
             pipe.keep(handle, packet);
         }
-        sent
+        Some(link.leaves(sent?))
     }
 
     /// Sends the packets of a priority pipe whose service begins by `until`.
@@ -112,7 +103,7 @@ impl WindowsEngine<'_> {
             let CutThroughPort::Priority(pipe) = &mut link.port else {
                 return;
             };
-            let begun = pipe.begin(&self.core.pool, until, self.core.limits.end);
+            let begun = pipe.begin(until, self.core.limits.end);
             let Some((handle, sent)) = begun else {
                 return;
             };

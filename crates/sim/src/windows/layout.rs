@@ -111,7 +111,7 @@ impl<'a> Suited<'a> {
 
     fn cut_through(self, flows: &[Flow]) -> CutThrough<'a> {
         let Suited { scenario, ports } = self;
-        let free = uncontended::find(scenario, flows, &ports.forms);
+        let free = uncontended::find(scenario, flows, ports);
         let cut_through = (0..free.len()).map(|id| {
             let ordered = ports.survey.sources[id] != survey::PacketSource::Several;
             ports.forms[id] == Form::Pipe && ordered || free[id].is_some()
@@ -121,6 +121,11 @@ impl<'a> Suited<'a> {
 }
 
 impl<'a> CutThrough<'a> {
+    /// Returns true if packets wait in a cut-through pipe, and the link serves control packets first.
+    fn is_priority_pipe(&self, link: LinkId) -> bool {
+        self.suited.ports.survey.control_first[link] && self.free[link].is_none()
+    }
+
     fn parts(self) -> Parts<'a> {
         let Suited { scenario, ports } = self.suited;
         let links = scenario.links.len();
@@ -158,7 +163,7 @@ impl<'a> CutThrough<'a> {
                     }
                     Some(LinkIndex::CutThrough(index)) => {
                         let index = index as usize;
-                        if ports.survey.control_first[link] && !in_priority_pipes[link] {
+                        if self.is_priority_pipe(link) && !in_priority_pipes[link] {
                             in_priority_pipes[link] = true;
                             priority_pipes.push((from, FedPipe { index, delay }));
                         }
@@ -271,7 +276,7 @@ impl LongEnough<'_> {
             }
         });
         let cut_through = cut_through.into_iter().map(|link| CutThroughLink {
-            port: if ports.survey.control_first[link] {
+            port: if links.is_priority_pipe(link) {
                 CutThroughPort::Priority(Box::new(PriorityPipe::new(scenario.links[link].rate)))
             } else {
                 CutThroughPort::Pipe(Pipe::new(scenario.links[link].rate))
@@ -295,7 +300,7 @@ impl LongEnough<'_> {
         for (f, flow) in scenario.flows.iter().zip(flows) {
             let mut add = |path, size, end| network.add(scenario, &links.free, path, size, end);
             flow.path = add(&f.path, flow.packet, Hop::END_CUT_THROUGH);
-            flow.reverse_path = add(&f.reverse_path, flow.ack, Hop::END);
+            flow.reverse_path = add(&f.reverse_path, flow.answer, Hop::END);
         }
         network.paths.hops.shrink_to_fit();
         network.paths.uncontended_paths.shrink_to_fit();
@@ -346,7 +351,7 @@ fn link_port(scenario: &Scenario, ports: &Ports, id: LinkId) -> LinkPort {
     let droptail = || survey::is_droptail(link);
     match ports.forms[id] {
         Form::Pipe | Form::Timeline if ports.survey.control_first[id] && droptail() => {
-            LinkPort::Priority(Box::new(PriorityPort::new(port_state(link, id, seed))))
+            LinkPort::Priority(Some(Box::new(PriorityPort::new(port_state(link, id, seed)))))
         }
         Form::Timeline if !ports.survey.control_first[id] => {
             LinkPort::Timeline(Box::new((timeline(link, id, seed), dice(id, seed))))

@@ -64,8 +64,9 @@ impl SharedLink {
 pub enum LinkPort {
     /// Holds waiting packets. It is stepped if its wire loses packets.
     Buffered(Box<(BufferedPort, Option<Loss>)>),
-    /// A droptail port with two priorities that leaves its packets in the pool.
-    Priority(Box<PriorityPort>),
+    /// A droptail port with two priorities that leaves its packets in the pool. It is not here while
+    /// it passes arrivals.
+    Priority(Option<Box<PriorityPort>>),
     /// Has one FIFO queue at a fixed rate, with the random stream of its discipline. Departures are known
     /// at arrival.
     Timeline(Box<(Timeline, Dice)>),
@@ -154,7 +155,7 @@ impl Network {
         late.sort_unstable();
         for (f, flow) in scenario.flows.iter().zip(flows) {
             let there = (flow.path, &f.path, flow.packet);
-            for (first, path, size) in [there, (flow.reverse_path, &f.reverse_path, flow.ack)] {
+            for (first, path, size) in [there, (flow.reverse_path, &f.reverse_path, flow.answer)] {
                 let (mut rest, size) = (&path[..], Bytes::new(u64::from(size)));
                 let hops = hops[first as usize..].iter();
                 for hop in hops.take_while(|hop| !hop.is_end()) {
@@ -180,7 +181,7 @@ impl LinkPort {
     fn gauge(&mut self) -> &mut dyn Gauge {
         match self {
             LinkPort::Buffered(buffered) => &mut buffered.0,
-            LinkPort::Priority(port) => &mut **port,
+            LinkPort::Priority(port) => port.as_deref_mut().expect("no arrivals pass the port"),
             LinkPort::Timeline(timeline) => &mut timeline.0,
             LinkPort::Pipe(pipe) => pipe,
         }

@@ -94,7 +94,7 @@ impl Gauge for UncontendedPort {
     }
 }
 
-/// The number of packets between the one in service and the one that is prefetched.
+/// The number of waiting packets ahead of the one that is prefetched.
 const AHEAD: usize = 4;
 
 /// The queues of out-of-band control packets and of others, each a handle and a size.
@@ -116,23 +116,27 @@ impl PriorityQueues {
         self.packets += 1;
     }
 
-    /// Removes the next packet to be served, and prefetches a later one.
+    /// Prefetches a packet that is served soon.
+    #[inline]
+    fn prepare(&self, pool: &Pool) {
+        if let Some((later, _)) = self.queues[Priority::Low as usize].get(AHEAD) {
+            pool.prepare_packet(later);
+        }
+    }
+
+    /// Removes the next packet to be served.
     ///
     /// # Panics
     /// Panics if no packet waits.
     #[inline]
-    fn pop(&mut self, pool: &Pool) -> (Handle, Bytes, Priority) {
+    fn pop(&mut self) -> (Handle, Bytes, Priority) {
         let priority = if self.queues[Priority::High as usize].is_empty() {
             Priority::Low
         } else {
             Priority::High
         };
-        let queue = &mut self.queues[priority as usize];
-        let (handle, size) = queue.pop().expect("a packet waits");
+        let (handle, size) = self.queues[priority as usize].pop().expect("a packet waits");
         self.packets -= 1;
-        if let Some((later, _)) = queue.get(AHEAD) {
-            pool.prepare_packet(later);
-        }
         (handle, Bytes::new(u64::from(size)), priority)
     }
 }
@@ -193,8 +197,11 @@ impl PriorityPort {
     /// Ends the service in progress, and begins the next. Returns its packet and its departure.
     #[inline]
     pub fn follow(&mut self, pool: &Pool) -> (Handle, Time) {
+        if pool.is_large() {
+            self.waiting.prepare(pool);
+        }
         let now = self.state.complete();
-        let (handle, size, priority) = self.waiting.pop(pool);
+        let (handle, size, priority) = self.waiting.pop();
         (handle, self.state.send(now, size, priority))
     }
 }
@@ -247,17 +254,11 @@ impl PriorityPipe {
         }
     }
 
-    /// Returns the time at which the next service begins, if a packet waits.
-    #[inline]
-    pub fn next(&self) -> Option<Time> {
-        (self.held.packets > 0).then(|| self.pipe.busy_until())
-    }
-
-    /// Offers a packet as [`Pipe::offer`] does, after the services that begin by `now`. Returns
-    /// `None` if the packet has to wait.
+    /// Offers a packet as [`Pipe::offer`] does. Returns `None` if the port is busy or others wait.
     #[inline]
     pub fn offer(&mut self, now: Time, size: Bytes, end: Time) -> Option<Time> {
-        (self.pipe.busy_until() <= now).then(|| self.pipe.offer(now, size, end))
+        let is_free = self.waiting.is_empty() && self.pipe.busy_until() <= now;
+        is_free.then(|| self.pipe.offer(now, size, end))
     }
 
     /// Keeps a packet that has to wait.
@@ -267,9 +268,12 @@ impl PriorityPipe {
     }
 
     /// Begins the next service if it begins by `until`. Returns the packet and its departure.
-    pub fn begin(&mut self, pool: &Pool, until: Time, end: Time) -> Option<(Handle, Time)> {
-        let now = self.next().filter(|now| *now <= until)?;
-        let (handle, size, _) = self.waiting.pop(pool);
+    pub fn begin(&mut self, until: Time, end: Time) -> Option<(Handle, Time)> {
+        let now = self.pipe.busy_until();
+        if self.waiting.is_empty() || now > until {
+            return None;
+        }
+        let (handle, size, _) = self.waiting.pop();
         self.held.remove(size);
         Some((handle, self.pipe.offer(now, size, end)))
     }

@@ -5,6 +5,7 @@ use super::engine::WindowsEngine;
 use super::network::LinkPort;
 use crate::buffered::BufferedPort;
 use crate::calendar::EventKind;
+use crate::hop::WireExit;
 use crate::pool::Handle;
 use accord_units::Time;
 
@@ -24,7 +25,11 @@ impl WindowsEngine<'_> {
             let arrivals = &mut self.net.shared_links[id].arrivals;
             let (arrivals, before) = self.sorter.take(arrivals, from, until);
             self.core.events += arrivals.len() as u64;
-            timer = self.offer_all(id, &arrivals, timer);
+            if let LinkPort::Priority(_) = self.net.shared_links[id].port {
+                self.pass_all(id, &arrivals, before.min(last));
+            } else {
+                timer = self.offer_all(id, &arrivals, timer);
+            }
             self.sorter.give_back(arrivals);
             if before == until {
                 break;
@@ -51,13 +56,11 @@ impl WindowsEngine<'_> {
     #[inline(never)]
     fn offer_all(&mut self, id: usize, arrivals: &[Arrival], mut timer: Time) -> Time {
         let port = &self.net.shared_links[id].port;
-        let serves = matches!(port, LinkPort::Buffered(_) | LinkPort::Priority(_));
-        let (is_large, is_huge) = (self.core.pool.is_large(), self.core.pool.is_huge());
+        let serves = matches!(port, LinkPort::Buffered(_));
+        let is_large = self.core.pool.is_large();
         for (i, &Arrival { at, handle, .. }) in arrivals.iter().enumerate() {
-            if is_huge {
-                self.fetch_arrivals(arrivals, i);
-            } else if is_large && let Some(later) = arrivals.get(i + AHEAD) {
-                self.core.pool.prepare_packet(later.handle);
+            if is_large {
+                self.prepare(arrivals, i);
             }
             if timer <= at {
                 timer = self.act(id, at, EventKind::Start);
@@ -69,6 +72,16 @@ impl WindowsEngine<'_> {
             self.offer(id, handle, at);
         }
         timer
+    }
+
+    /// Prefetches for the arrivals after arrival `i`.
+    #[inline(always)]
+    fn prepare(&self, arrivals: &[Arrival], i: usize) {
+        if self.core.pool.is_huge() {
+            self.fetch_arrivals(arrivals, i);
+        } else if let Some(later) = arrivals.get(i + AHEAD) {
+            self.core.pool.prepare_packet(later.handle);
+        }
     }
 
     /// Offers a packet that arrives at `at` to the port of a shared link, and moves it on if its
@@ -86,21 +99,61 @@ impl WindowsEngine<'_> {
                     Err(_) => return core.lost(handle),
                 }
             }
-            LinkPort::Priority(port) => match port.offer(at, handle, packet) {
-                Some(Ok(sent)) => sent,
-                Some(Err(_)) => return core.lost(handle),
-                None => return,
-            },
             LinkPort::Buffered(buffered) => match buffered.0.pass(at, handle, packet) {
                 Some(Ok(sent)) => sent,
                 Some(Err(_)) => return core.lost(handle),
                 None => return self.enter(id, handle),
             },
             LinkPort::Pipe(pipe) => pipe.offer(at, packet.bytes(), core.limits.end),
+            // `pass_all` takes its packets.
+            LinkPort::Priority(_) => return,
         };
         let mut exit = shared_link.leaves(sent);
         let next = (self.net.paths).step(packet, &mut exit, core.limits);
         self.route(handle, next, exit);
+    }
+
+    /// Passes arrivals through a port with two priorities, which serves packets until `until`. The port
+    /// is out of its place meanwhile, so that it is looked up once.
+    #[inline(never)]
+    fn pass_all(&mut self, id: usize, arrivals: &[Arrival], until: Time) {
+        let shared_link = &mut self.net.shared_links[id];
+        let (link, delay) = (shared_link.link, shared_link.delay);
+        let LinkPort::Priority(place) = &mut shared_link.port else {
+            return;
+        };
+        let Some(mut port) = place.take() else {
+            return;
+        };
+        let is_large = self.core.pool.is_large();
+        let mut next = 0;
+        loop {
+            let arrival = arrivals.get(next);
+            let (handle, sent) = if port.next() <= arrival.map_or(until, |arrival| arrival.at) {
+                self.core.events += 1;
+                port.follow(&self.core.pool)
+            } else if let Some(&Arrival { at, handle, .. }) = arrival {
+                if is_large {
+                    self.prepare(arrivals, next);
+                }
+                next += 1;
+                match port.offer(at, handle, self.core.pool.packet(handle)) {
+                    Some(Ok(sent)) => (handle, sent),
+                    Some(Err(_)) => {
+                        self.core.now = at;
+                        self.core.lost(handle);
+                        continue;
+                    }
+                    None => continue,
+                }
+            } else {
+                break;
+            };
+            self.forward(handle, WireExit { link, at: sent + delay });
+        }
+        if let LinkPort::Priority(place) = &mut self.net.shared_links[id].port {
+            *place = Some(port);
+        }
     }
 
     /// Moves a packet on that enters the wire of a shared link at `sent`.
@@ -146,8 +199,7 @@ impl WindowsEngine<'_> {
             let shared_link = &mut self.net.shared_links[id];
             let next = match &shared_link.port {
                 LinkPort::Buffered(buffered) => next_end(&buffered.0),
-                LinkPort::Priority(port) => Some(port.next()),
-                LinkPort::Timeline(_) | LinkPort::Pipe(_) => None,
+                LinkPort::Timeline(_) | LinkPort::Priority(_) | LinkPort::Pipe(_) => None,
             };
             let Some(end) = next.filter(|end| *end <= until) else {
                 return;
@@ -160,20 +212,13 @@ impl WindowsEngine<'_> {
     /// Ends a service at a shared link, and begins the next.
     #[inline(never)]
     fn follow(&mut self, id: usize) {
-        let shared_link = &mut self.net.shared_links[id];
-        let port = match &mut shared_link.port {
-            LinkPort::Buffered(buffered) => &mut buffered.0,
-            LinkPort::Priority(port) => {
-                let (handle, sent) = port.follow(&self.core.pool);
-                let exit = shared_link.leaves(sent);
-                return self.forward(handle, exit);
-            }
-            LinkPort::Timeline(_) | LinkPort::Pipe(_) => return,
+        let LinkPort::Buffered(buffered) = &mut self.net.shared_links[id].port else {
+            return;
         };
-        if port.stepped {
+        if buffered.0.stepped {
             self.end_lossy(id)
         } else {
-            port.port.complete();
+            buffered.0.port.complete();
         }
         self.begin(id);
     }

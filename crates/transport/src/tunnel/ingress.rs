@@ -299,6 +299,7 @@ impl<C: Controller> Ingress<C> {
     /// the bytes sent.
     ///
     /// `virtual_delay` is the virtual delay in seconds of the data that arrived last.
+    #[inline]
     pub fn on_count(&mut self, received: u64, virtual_delay: f64) {
         if received < self.received {
             return;
@@ -410,10 +411,15 @@ impl<C: Controller> Ingress<C> {
 
     /// Notifies the ingress that the time of [`Ingress::next_wake`] may have come without an answer
     /// to the current pair.
+    #[inline]
     pub fn on_wake(&mut self, now: Time) {
-        if now < self.deadline {
-            return;
+        if now >= self.deadline {
+            self.time_out(now);
         }
+    }
+
+    /// Ends the wait for the answer to the current pair, or for its position.
+    fn time_out(&mut self, now: Time) {
         if self.to_send == 2 {
             // The pair has waited for its position long enough.
             self.place_by = now;
@@ -455,24 +461,24 @@ impl<C: Controller> Ingress<C> {
         }
     }
 
-    /// Returns the number of the data packet that [`Ingress::poll`] would return now, and the time
-    /// at which to ask again: now, or before [`Ingress::next_wake`]. Returns `None` if `poll` would
-    /// return something else, or if a control pair is due.
+    /// Returns the time from which [`Ingress::poll`] returns a data packet, or `Time::MAX` if the window
+    /// is full at `now`. Returns `None` if a control packet is due or there is nothing to send.
     #[inline]
-    pub fn paced(&mut self, now: Time) -> Option<(u64, Time)> {
-        if self.to_send > 0 || !self.started || self.pacer.next() > now {
+    pub fn next_paced(&self, now: Time) -> Option<Time> {
+        if self.to_send > 0 || !self.started || !self.has_data() {
             return None;
         }
-        let number = self.poll_data(self.next, now).ok()?;
         let next = self.pacer.next();
-        if next < self.deadline && self.has_data() {
-            Some((number, next.max(now)))
-        } else {
-            Some((number, now))
-        }
+        Some(if next <= now && self.is_full() { Time::MAX } else { next })
     }
 
+    /// Returns the number of the data packet that [`Ingress::poll`] returns at `now`, from the time of
+    /// [`Ingress::next_paced`] on.
     #[inline]
+    pub fn send_paced(&mut self, now: Time) -> u64 {
+        self.send_data(self.next, now)
+    }
+
     fn poll_data(&mut self, size: Bytes, now: Time) -> Result<u64, Time> {
         if !self.has_data() {
             self.ran_dry = true;
@@ -484,11 +490,17 @@ impl<C: Controller> Ingress<C> {
         if self.is_full() {
             return Err(Time::MAX);
         }
+        Ok(self.send_data(size, now))
+    }
+
+    /// Counts a data packet that is sent now. Returns its number.
+    #[inline]
+    fn send_data(&mut self, size: Bytes, now: Time) -> u64 {
         let rate = self.allowance.pacing.unwrap_or(Rate::from_bps(u64::MAX));
         self.pacer.sent(now, size, rate);
         self.sent += size.get();
         self.numbers += 1;
-        Ok(self.numbers - 1)
+        self.numbers - 1
     }
 
     /// Returns true if all supplied data has arrived or is lost.
