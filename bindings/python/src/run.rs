@@ -43,8 +43,8 @@ impl Run {
     }
 
     #[getter]
-    fn version(&self) -> &'static str {
-        self.run.manifest.version
+    fn version(&self) -> &str {
+        &self.run.manifest.version
     }
 
     #[getter]

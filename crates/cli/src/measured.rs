@@ -147,7 +147,7 @@ fn convert(
     notes.extend(measured.remarks);
     let manifest = Manifest {
         engine: Engine::Live,
-        version: env!("CARGO_PKG_VERSION"),
+        version: env!("CARGO_PKG_VERSION").into(),
         scenario_hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
         seed: 0,
         digest: Manifest::digest(&series),

@@ -91,7 +91,7 @@ pub struct Manifest {
     /// The engine.
     pub engine: Engine,
     /// The version of Accord.
-    pub version: &'static str,
+    pub version: String,
     /// The hash of the resolved scenario, in hexadecimal.
     pub scenario_hash: String,
     /// The seed.
@@ -108,7 +108,7 @@ impl Manifest {
     pub fn new(engine: Engine, scenario: &Scenario, digest: String) -> Manifest {
         Manifest {
             engine,
-            version: env!("CARGO_PKG_VERSION"),
+            version: env!("CARGO_PKG_VERSION").into(),
             scenario_hash: scenario.hash(),
             seed: scenario.seed,
             digest,

@@ -117,7 +117,7 @@ fn only_the_same_run_of_the_same_program_comes_back() {
 
     // Of another version, although the name is right.
     let mut old = run.clone();
-    old.manifest.version = "0.0.9";
+    old.manifest.version = "0.0.9".into();
     kept.discard();
     kept.keep(&scenario, &old).unwrap();
     assert!(kept.load(&scenario, Engine::Packet).is_none());

@@ -42,8 +42,8 @@ impl Kept {
         }
         let [run] = <[Run; 1]>::try_from(load_run_dir(&dir).ok()?.runs).ok()?;
         let m = &run.manifest;
-        let same =
-            (m.engine, &m.scenario_hash, m.seed, m.version) == (engine, &hash, seed, VERSION);
+        let same = (m.engine, &m.scenario_hash, m.seed, m.version.as_str())
+            == (engine, &hash, seed, VERSION);
         // A run without series has no time axis on disk, so it is not the same as before.
         (same && !run.series.is_empty()).then_some(run)
     }

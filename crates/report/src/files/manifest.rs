@@ -116,7 +116,7 @@ impl StoredManifest {
                 .iter()
                 .map(|run| RunRecord {
                     engine: run.manifest.engine.to_string(),
-                    version: run.manifest.version.into(),
+                    version: run.manifest.version.clone(),
                     scenario_hash: run.manifest.scenario_hash.clone(),
                     seed: run.manifest.seed,
                     digest: run.manifest.digest.clone(),

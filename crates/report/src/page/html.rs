@@ -223,7 +223,7 @@ fn run_cells(run: &Run) -> String {
     format!(
         "<td>{}</td><td>{}</td><td class=\"n\">{}</td>{}{}<td class=\"n\">{}</td><td class=\"n\">{}</td>",
         m.engine,
-        escape(m.version, 40),
+        escape(&m.version, 40),
         m.seed,
         short(&m.scenario_hash),
         short(&m.digest),
