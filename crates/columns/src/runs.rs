@@ -115,14 +115,14 @@ pub(super) fn repeated(
         for index in at..at + stretch.len() {
             word |= (index as u64) << filled;
             filled += bits;
-            while filled >= 8 {
-                indices.push(word as u8);
-                word >>= 8;
-                filled -= 8;
+            if filled >= 32 {
+                indices.extend((word as u32).to_le_bytes());
+                word >>= 32;
+                filled -= 32;
             }
         }
     }
-    indices.push(word as u8);
+    indices.extend((word as u32).to_le_bytes());
     indices.resize(end, 0);
     let known = || places.iter().flat_map(|(stretch, _)| *stretch);
     let range = known().copied().reduce(f64::min).zip(known().copied().reduce(f64::max));

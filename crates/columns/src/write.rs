@@ -197,7 +197,8 @@ fn numbers(
     let column = column.typed::<DoubleType>();
     if optional {
         let there: Vec<i16> = values.iter().map(|v| i16::from(!v.is_nan())).collect();
-        let known: Vec<f64> = values.iter().copied().filter(|v| !v.is_nan()).collect();
+        let mut known = Vec::with_capacity(values.len());
+        known.extend(values.iter().filter(|v| !v.is_nan()));
         column.write_batch(&known, Some(&there), None)
     } else {
         column.write_batch(values, None, None)
