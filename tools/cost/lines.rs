@@ -1,4 +1,4 @@
-//! Measures what a cache line costs that is in no near cache.
+//! Measures the cost of a cache line that is in no near cache.
 //!
 //!     rustc -O -o target/lines tools/cost/lines.rs && target/lines
 //!
