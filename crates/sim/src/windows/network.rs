@@ -64,8 +64,8 @@ impl SharedLink {
 pub enum LinkPort {
     /// Holds waiting packets. It is stepped if its wire loses packets.
     Buffered(Box<(BufferedPort, Option<Loss>)>),
-    /// A droptail port with two priorities that leaves its packets in the pool. It is not here while
-    /// it passes arrivals.
+    /// A droptail port with two priorities that leaves its packets in the pool. `None` while
+    /// `pass_all` passes arrivals through it.
     Priority(Option<Box<PriorityPort>>),
     /// Has one FIFO queue at a fixed rate, with the random stream of its discipline. Departures are known
     /// at arrival.

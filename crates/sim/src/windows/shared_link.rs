@@ -113,8 +113,8 @@ impl WindowsEngine<'_> {
         self.route(handle, next, exit);
     }
 
-    /// Passes arrivals through a port with two priorities, which serves packets until `until`. The port
-    /// is out of its place meanwhile, so that it is looked up once.
+    /// Passes arrivals through a port with two priorities, which serves packets until `until`. It takes
+    /// the port out of the shared link and puts it back at the end, so that it is looked up once.
     #[inline(never)]
     fn pass_all(&mut self, id: usize, arrivals: &[Arrival], until: Time) {
         let shared_link = &mut self.net.shared_links[id];
