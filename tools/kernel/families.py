@@ -182,7 +182,7 @@ def cost(program, names, rate, seconds):
 
     print(
         "| controller | connections | Gbps | machine (s per Gbit) | the program (s per Gbit) | reports "
-        "per Gbit | age, mean (ms) | 99 % | most | went on by Reno |\n"
+        "per Gbit | age, mean (ms) | 99 % | most | fell back on Reno |\n"
         "|---|---|---|---|---|---|---|---|---|---|"
     )
     try:

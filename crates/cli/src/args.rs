@@ -9,11 +9,11 @@ use accord::scenario::Engine;
 use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Closed-loop congestion control: one scenario, computed in theory and run packet by packet,
-/// compared.
+/// Runs one scenario of a congested network in theory, as a fluid, packet by packet and live, and
+/// compares the results.
 #[derive(Parser)]
 #[command(name = "accord", version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100,
-    after_help = "Exit codes: 0 all is well, 1 an expectation failed unexpectedly, 2 bad usage or a bad scenario, 3 this machine cannot do it, 130 interrupted.")]
+    after_help = "Exit codes: 0 success, 1 an expectation failed that is not known to fail, 2 wrong usage or a wrong scenario, 3 this machine cannot do it, 130 interrupted.")]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -123,9 +123,9 @@ pub struct Run {
     pub scenario: String,
     #[command(flatten)]
     pub options: RunOptions,
-    /// The controller of all flows in place of the scenario's, but for flows that react to nothing: a
-    /// name, a table such as '{ name = "copa", delta = 0.25 }', or with the program of the Python package
-    /// a class, FILE.py:CLASS.
+    /// Replaces the controller of all flows except those without control: a name, a table such as
+    /// '{ name = "copa", delta = 0.25 }', or, with the program of the Python package, a class as
+    /// FILE.py:CLASS.
     #[arg(long, value_name = "CONTROLLER")]
     pub controller: Option<String>,
     /// The directory of the results; by default runs/ID.
@@ -254,7 +254,7 @@ pub struct Stability {
     /// The directory of the map; by default runs/ID-stability.
     #[arg(short, long, value_name = "DIR", requires = "x")]
     pub output: Option<PathBuf>,
-    /// Prints the map also as CSV.
+    /// Prints the map also as CSV. A map over one parameter is always printed.
     #[arg(long, requires = "x")]
     pub csv: bool,
     /// Prints JSON instead of text.
@@ -270,7 +270,7 @@ pub struct Lab {
     /// The scenario file to open and to save. Without one, a lesson is shown.
     pub file: Option<PathBuf>,
     /// The port of the loopback interface; by default 4670, or any free port if it is taken.
-    #[arg(long, default_value_t = 0, value_name = "PORT")]
+    #[arg(long, default_value_t = 0, hide_default_value = true, value_name = "PORT")]
     pub port: u16,
 }
 
@@ -303,7 +303,8 @@ pub struct Bench {
 
 #[derive(Group)]
 pub struct Solve {
-    /// A directory with links.csv and flows.csv (or .parquet); docs/src/solve.md has the columns.
+    /// A directory with links.csv and flows.csv (or .parquet). `accord new --example backbone` writes
+    /// one.
     pub network: PathBuf,
     /// Computes max-min fair rates, by weights and caps, instead of the flows' utilities.
     #[arg(long)]
@@ -314,7 +315,7 @@ pub struct Solve {
     /// Writes the tables rates and prices to this directory, in the format of the table of flows.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Prints JSON instead of a page.
+    /// Prints JSON instead of tables.
     #[arg(long)]
     pub json: bool,
     /// Prints no progress.

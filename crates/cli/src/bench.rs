@@ -98,7 +98,7 @@ pub fn run(args: &Bench, catalogue: &Catalogue) -> Result<bool, Failure> {
     } else {
         output::data(format_args!(
             "{:19} {:>14} {:>8} {:>14} {:>10} {:>8}",
-            "work", "packet-hops", "CPU s", "million hops/s", "peak MB", "cost"
+            "workload", "packet-hops", "CPU s", "million hops/s", "peak MB", "cost"
         ))?;
         let first = results.iter().find(|r| r.name == FIRST).map(|r| r.hops_per_cpu_second);
         for r in results {

@@ -16,8 +16,8 @@ pub struct Kernel {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Runs a command whose TCP connections have a controller, both outgoing and accepted ones.
-    /// Exit code 1 means that the command failed.
+    /// Runs a command with a controller for its TCP connections, outgoing and accepted. Exit code 1
+    /// means that the command failed.
     #[command(
         after_help = "Example:\n  accord kernel run --controller '{ name = \"copa\", delta = 0.25 }' -- iperf3 -c HOST"
     )]

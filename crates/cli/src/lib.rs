@@ -4,9 +4,9 @@
 //! files, in the packet engine and the live one, in theory and the fluid engine as far as its
 //! family supports them, in tables and on the page. `docs/src/own-controller.md` shows one.
 //!
-//! Data goes to stdout, everything else to stderr. Exit codes: 0 all is well, 1 an expectation
-//! failed unexpectedly, 2 bad usage or a bad scenario, 3 this machine cannot do it, 130
-//! interrupted.
+//! Data goes to stdout, everything else to stderr. Exit codes: 0 success, 1 an expectation
+//! failed that is not known to fail, 2 wrong usage or a wrong scenario, 3 this machine cannot do
+//! it, 130 interrupted.
 
 mod args;
 mod attack;

@@ -29,9 +29,9 @@ impl Attached {
 /// Returns the reason why this build cannot attach controllers.
 pub fn obstacle() -> Option<String> {
     Some(if cfg!(target_os = "linux") {
-        "this build has no controllers for the kernel; the feature kernel, added to those of the \
-             build, has them, and needs clang and libelf: cargo build --release --features kernel, or \
-             for Python maturin develop --release --features kernel"
+        "this build has no controllers for the kernel; a build with the feature kernel has them, and \
+             needs clang and libelf: cargo build --release --features kernel, or for Python maturin \
+             develop --release --features kernel"
                 .into()
     } else {
         "controllers in the kernel's TCP need Linux".into()

@@ -233,7 +233,7 @@ fn broken_files_are_named() {
     let fresh = || write(&dir, &scenario, &runs).unwrap();
     let error = || load_run_dir(&dir).unwrap_err().to_string();
 
-    let missing = "run is not a run directory: there is nothing of this name";
+    let missing = "run is not a run directory: it does not exist";
     assert!(error().contains(missing), "{}", error());
     fs::create_dir(&dir).unwrap();
     assert!(error().contains("it has no manifest.json"), "{}", error());

@@ -1,11 +1,11 @@
-//! A queue discipline that marks, or drops, what finds more than a threshold queued.
+//! A queue discipline that marks, or drops, packets that find more than a threshold queued.
 
 use accord::aqm::{AnyAqm, Aqm, Entropy, Maker, PacketMeta, QueueView, Verdict};
 use accord::family::{Dynamics, Family, Kind, Param, Price, Role, Values};
 use accord::units::{Bytes, Time};
 
 pub static FAMILY: Family = Family {
-    doc: "Marks, or drops, what finds more than a threshold queued.",
+    doc: "Marks, or drops, packets that find more than a threshold queued.",
     params: &[Param {
         name: "threshold",
         symbol: "K",

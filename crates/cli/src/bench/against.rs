@@ -66,7 +66,7 @@ pub fn run(works: &[Work], args: &Bench, catalogue: &Catalogue) -> Result<bool, 
     }
     output::data(format_args!(
         "{:12} {:>15} {:>15} {:>7}  ratio of each pair",
-        "work", "million hops/s", "in ns-2", "median"
+        "workload", "million hops/s", "in ns-2", "median"
     ))?;
     for work in all {
         let here = median(work.pairs.iter().map(|p| p.hops_per_cpu_second)) / 1e6;

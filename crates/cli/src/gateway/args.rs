@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub struct Import {
     /// The file of wg-quick. Its name is that of the interface, as for wg-quick.
     pub file: PathBuf,
-    /// The cap of each tunnel: its highest rate, and its rate while nothing is known of the path.
+    /// The cap of each tunnel: its highest rate, and its rate while the path is unknown.
     #[arg(long, value_name = "RATE")]
     pub cap: Rate,
     /// The folder of the files.

@@ -18,8 +18,8 @@ pub struct New {
     /// The template; `accord list templates` shows them with their sizes.
     #[arg(required_unless_present = "example")]
     pub template: Option<String>,
-    /// Writes the files of an example of the book to docs/examples, the path in its commands, or to
-    /// the directory of -o.
+    /// Writes the files of an example of the book to docs/examples, where the commands of the book
+    /// find them, or to the directory of -o.
     #[arg(long, value_name = "NAME", conflicts_with = "template")]
     pub example: Option<String>,
     /// The file to write; by default the scenario goes to standard output.

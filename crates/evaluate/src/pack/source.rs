@@ -35,9 +35,9 @@ pub fn open(name: &str) -> Result<Pack, Errors> {
         return read(Arc::new(source), None, &text_of);
     }
     let source = Arc::new(Source { name: name.to_string(), text: String::new() });
-    let hint = suggest(name, built_in()).unwrap_or_default() + " accord list packs shows them";
+    let hint = suggest(name, built_in());
     let message = format!("there is no pack and no directory \"{name}\"");
-    Err(ScenarioError::at(&source, 0..0, message, Some(hint.trim().to_string())).into())
+    Err(ScenarioError::at(&source, 0..0, message, hint).into())
 }
 
 fn from_directory(directory: &Path) -> Result<Pack, Errors> {

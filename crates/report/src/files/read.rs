@@ -34,7 +34,7 @@ impl LoadedRun {
 pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
     let no_run = |why| FileError::NoRun { path: path.into(), why };
     if !path.exists() {
-        return Err(no_run("there is nothing of this name"));
+        return Err(no_run("it does not exist"));
     }
     if !path.join(MANIFEST).exists() {
         return Err(no_run("it has no manifest.json"));
