@@ -158,11 +158,9 @@ fn two_runs_do_not_share_a_directory() {
     // A pipe without a writer does not block an interrupt.
     if made.is_ok_and(|status| status.success()) {
         let child = program(at, &["check", "wait.toml"]).spawn().expect("started");
-        let id = child.id().to_string();
         #[expect(clippy::disallowed_methods, reason = "it waits for another program")]
         std::thread::sleep(Duration::from_millis(300));
-        let kill = Command::new("kill").args(["-INT", &id]).status();
-        assert!(kill.is_ok_and(|status| status.success()));
+        signal(&child, "-INT");
         assert_eq!(end(child).code, Some(130));
     }
 }

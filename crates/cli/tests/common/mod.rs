@@ -58,10 +58,10 @@ pub fn end(child: Child) -> Ended {
 /// Waits for the end; a process that runs for longer than `limit` is killed, and has no code.
 pub fn end_within(mut child: Child, limit: Duration) -> Ended {
     let (done, wait) = mpsc::channel::<()>();
-    let id = child.id().to_string();
+    let id = child.id();
     let watchdog = std::thread::spawn(move || {
         if wait.recv_timeout(limit) == Err(mpsc::RecvTimeoutError::Timeout) {
-            let _ = Command::new("kill").args(["-9", &id]).status();
+            send(id, "-KILL");
         }
     });
     let errors = child.stderr.take();
@@ -84,8 +84,13 @@ pub fn end_within(mut child: Child, limit: Duration) -> Ended {
 
 /// Sends a signal, such as "-INT".
 pub fn signal(child: &Child, signal: &str) {
-    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
-    assert!(sent.expect("there is kill").success());
+    assert!(send(child.id(), signal));
+}
+
+/// Returns true if the signal was sent. `kill` is part of the shell: minimal systems have no such program.
+fn send(process: u32, signal: &str) -> bool {
+    let sent = Command::new("sh").args(["-c", &format!("kill {signal} {process}")]).status();
+    sent.expect("there is a shell").success()
 }
 
 /// Runs the program to its end.
