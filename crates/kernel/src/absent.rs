@@ -29,10 +29,10 @@ impl Attached {
 /// Returns the reason why this build cannot attach controllers.
 pub fn obstacle() -> Option<String> {
     Some(if cfg!(target_os = "linux") {
-        "this build has no controllers for the kernel; a build with the feature kernel has them, and \
-             needs clang and libelf: cargo build --release --features kernel, or for Python maturin \
-             develop --release --features kernel"
-                .into()
+        "this build has no controllers for the kernel; the Debian package has them, and a \
+             build with the feature kernel, which needs clang and libelf: cargo build --release \
+             --features kernel, or for Python maturin develop --release --features kernel"
+            .into()
     } else {
         "controllers in the kernel's TCP need Linux".into()
     })
