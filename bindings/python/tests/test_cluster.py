@@ -90,15 +90,14 @@ def alone(small):
 
 
 class After:
-    """A progress bar that does something once when some runs are done."""
+    """Does something once when some runs are done."""
 
     def __init__(self, runs, action):
-        self.left, self.action, self.done = runs, action, 0
+        self.runs, self.action, self.done = runs, action, 0
 
-    def update(self, n):
-        self.done += n
-        self.left -= n
-        if self.left <= 0 and self.action is not None:
+    def __call__(self, fraction):
+        self.done = round(fraction * 4 * REPS)
+        if self.done >= self.runs and self.action is not None:
             action, self.action = self.action, None
             action()
 
@@ -109,19 +108,19 @@ def test_a_scheduler_that_restarts_costs_what_was_under_way(small, alone, cluste
         timer.start()
 
     timer = threading.Timer(2, cluster.start)
-    bar = After(20, restart)
+    after = After(20, restart)
     with distributed.Client(cluster.address, timeout="60 s") as client:
         client.wait_for_workers(2)
         with pytest.warns(RuntimeWarning, match="is gone; the sweep waits|lost tasks"):
             swept = accord.sweep(
-                small, OVER, reps=REPS, executor=client, progress=bar, task_seconds=0.02
+                small, OVER, reps=REPS, executor=client, progress=after, task_seconds=0.02
             )
     timer.join()
-    assert swept.rows == alone and bar.done == len(swept) == 4 * REPS
+    assert swept.rows == alone and after.done == len(swept) == 4 * REPS
 
 
 def test_a_scheduler_that_stays_away_ends_the_sweep_with_its_state(small, alone, cluster, tmp_path):
-    bar = After(20, cluster.kill_scheduler)
+    after = After(20, cluster.kill_scheduler)
     options = {"reps": REPS, "store": tmp_path, "task_seconds": 0.02}
     cluster.wait()
     # The time for which Dask's client waits for a scheduler.
@@ -130,7 +129,7 @@ def test_a_scheduler_that_stays_away_ends_the_sweep_with_its_state(small, alone,
             pytest.warns(RuntimeWarning),
             pytest.raises(accord.AccordError, match=r"is gone; \d+ of 100 runs are done") as caught,
         ):
-            accord.sweep(small, OVER, executor=client, progress=bar, **options)
+            accord.sweep(small, OVER, executor=client, progress=after, **options)
         assert "the same call continues" in str(caught.value)
     cluster.start()
     with distributed.Client(cluster.address, timeout="60 s") as client:
@@ -141,14 +140,14 @@ def test_a_scheduler_that_stays_away_ends_the_sweep_with_its_state(small, alone,
 def test_a_worker_that_hangs_holds_nothing(small, alone, cluster, monkeypatch):
     monkeypatch.setattr(accord._carry, "PATIENCE", 2.0)
     monkeypatch.setattr(accord._crew, "FETCH", 2.0)
-    bar = After(20, cluster.stop_a_worker)
+    after = After(20, cluster.stop_a_worker)
     with distributed.Client(cluster.address, timeout="60 s") as client, ExitStack() as stack:
         client.wait_for_workers(2)
         # Dask itself gives a worker up after five minutes. Before the client ends, it is killed.
         stack.callback(cluster.close)
         swept = accord.sweep(
-            small, OVER, reps=REPS, executor=client, progress=bar, task_seconds=0.02
+            small, OVER, reps=REPS, executor=client, progress=after, task_seconds=0.02
         )
         # Dask has not given the worker up.
         assert len(client.scheduler_info()["workers"]) == 2
-    assert swept.rows == alone and bar.done == 4 * REPS
+    assert swept.rows == alone and after.done == 4 * REPS

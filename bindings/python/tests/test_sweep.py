@@ -133,27 +133,19 @@ def test_an_interrupt_ends_all_runs(interrupts):
         timer.start()
         yield from ("1000 s", "1001 s", "1002 s")
 
-    class Bar:
-        def update(self, n):
-            done.append(n)
-
     with pytest.raises(KeyboardInterrupt):
-        accord.sweep(long, {"duration": durations()}, progress=Bar())
+        accord.sweep(long, {"duration": durations()}, progress=done.append)
     timer.join()
     # No run came to its end, and none goes on.
     assert not done and set(threading.enumerate()) <= before
 
 
 def test_progress_counts_runs(small):
-    class Bar:
-        done = 0
-
-        def update(self, n):
-            self.done += n
-
-    bar = Bar()
-    accord.sweep(small, OVER, reps=2, progress=bar)
-    assert bar.done == 8
+    done = []
+    accord.sweep(small, OVER, reps=2, progress=done.append)
+    assert done == sorted(done) and done[-1] == 1
+    with pytest.raises(TypeError, match="expected a function of the fraction done"):
+        accord.sweep(small, OVER, progress=3)
 
 
 @pytest.fixture(scope="module")
@@ -183,15 +175,14 @@ def test_a_cluster_survives_the_loss_of_a_worker(small, client, tmp_path):
     alone = accord.sweep(small, OVER, reps=10, store=tmp_path / "alone")
     worker = client.run(os.getpid).popitem()[1]
 
-    class Killer:
-        def update(self, n):
-            nonlocal worker
-            if worker is not None:
-                os.kill(worker, signal.SIGKILL)
-                worker = None
+    def kill(fraction):
+        nonlocal worker
+        if worker is not None:
+            os.kill(worker, signal.SIGKILL)
+            worker = None
 
     swept = accord.sweep(
-        small, OVER, reps=10, executor=client, store=tmp_path / "cluster", progress=Killer()
+        small, OVER, reps=10, executor=client, store=tmp_path / "cluster", progress=kill
     )
     assert worker is None
     assert swept.rows == alone.rows and len(swept) == 40
@@ -209,16 +200,12 @@ def test_a_sweep_goes_on_where_it_was_and_shares_runs(small, tmp_path):
     class Enough(Exception):
         pass
 
-    class Stopper:
-        done = 0
-
-        def update(self, n):
-            self.done += n
-            if self.done >= 5:
-                raise Enough
+    def stop(fraction):
+        if fraction >= 0.25:
+            raise Enough
 
     with pytest.raises(Enough):
-        accord.sweep(small, OVER, reps=5, store=tmp_path, progress=Stopper())
+        accord.sweep(small, OVER, reps=5, store=tmp_path, progress=stop)
     before = len(files(tmp_path))
     assert 5 <= before < 20
     whole = accord.sweep(small, OVER, reps=5, store=tmp_path)
@@ -370,13 +357,15 @@ def test_a_scheduler_that_dies_costs_no_finished_run(small, tmp_path):
         )
 
     with cluster() as first, distributed.Client(first) as client:
-
-        class Stopper:
-            def update(self, n):
-                first.close()
-
         with pytest.raises(Exception):  # noqa: B017 - of Dask's network, of several types
-            accord.sweep(small, OVER, reps=20, executor=client, store=tmp_path, progress=Stopper())
+            accord.sweep(
+                small,
+                OVER,
+                reps=20,
+                executor=client,
+                store=tmp_path,
+                progress=lambda fraction: first.close(),
+            )
     assert files(tmp_path)
     with cluster() as second, distributed.Client(second) as client:
         swept = accord.sweep(small, OVER, reps=20, executor=client, store=tmp_path)

@@ -156,7 +156,7 @@ def stability_map(
     scenario: Scenario,
     over: Mapping[str, Any],
     packets: int,
-    progress: _show.Bar | bool | None,
+    progress: _show.Fraction | bool | None,
 ) -> StabilityMap:
     """Compute a map, on all cores; see `Scenario.stability_map`."""
     if len(scenario.points) > 1:
@@ -175,14 +175,13 @@ def stability_map(
         at = {path: values[path][i] for path, i in zip(paths, place, strict=True)}
         runs = all(i in among for i, among in zip(place, chosen, strict=True))
         result = scenario.with_(at)._inner.stability_cell(runs, go_on if runs else None)
-        if bar is not None:
-            bar.update(1)
+        count(1)
         return result
 
     places = list(np.ndindex(*shape))
     # This finds a wrong path before the first place is computed.
     scenario.with_({path: given[0] for path, given in values.items()})
-    with _show.counting(progress, len(places), "place") as bar:
+    with _show.counting(progress, len(places), "place") as count:
         cells = on_all_cores(cell, places)
 
     def column(index: int) -> NDArray[np.float64]:

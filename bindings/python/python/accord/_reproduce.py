@@ -10,7 +10,7 @@ from . import _accord
 from ._errors import AccordError
 from ._run import Comparison
 from ._scenario import Engine, Scenario, load
-from ._show import Bar, Fraction, counting
+from ._show import Fraction, counting
 from ._threads import on_all_cores
 
 CLASSES = ["met", "finding", "open", "ours", "unknown"]
@@ -59,7 +59,7 @@ def reproduce(
     *,
     engines: Iterable[Engine] | None = None,
     seed: int | None = None,
-    progress: Bar | bool | None = None,
+    progress: Fraction | bool | None = None,
 ) -> Reproduction:
     """Run an experiment that comes with Accord at all points of its sweep, on all cores.
 
@@ -68,7 +68,8 @@ def reproduce(
         engines: The engines; by default theory, packets and those of the expectations. Live is
             among them only if it is named.
         seed: The seed, instead of the experiment's.
-        progress: A progress bar with an ``update`` method, or True for that of tqdm.
+        progress: Called with the fraction of the points done, from 0 to 1. True shows a bar of
+            tqdm.
 
     Raises:
         AccordError: There is no such experiment, or an engine has no result for it.
@@ -94,9 +95,8 @@ def reproduce(
     def compare(point: int, go_on: Fraction) -> Comparison:
         chosen = cast("list[Engine]", scenario._inner.engines(point)) if named is None else named
         runs = [scenario.run(engine, seed=seed, point=point, progress=go_on) for engine in chosen]
-        if bar is not None:
-            bar.update(1)
+        count(1)
         return Comparison(runs)
 
-    with counting(progress, len(numbers), "point") as bar:
+    with counting(progress, len(numbers), "point") as count:
         return Reproduction(scenario, on_all_cores(compare, numbers))

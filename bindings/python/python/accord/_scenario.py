@@ -218,7 +218,7 @@ class Scenario:
         over: Mapping[str, Any],
         *,
         packets: int = 0,
-        progress: _show.Bar | bool | None = None,
+        progress: _show.Fraction | bool | None = None,
     ) -> StabilityMap:
         """Return the margins over one or two parameters, as ``accord stability --x --y`` does.
 
@@ -228,7 +228,8 @@ class Scenario:
             over: Rising values by path, such as `linspace` and `logspace` make them, of one
                 parameter or two.
             packets: The approximate number of values of each parameter with a packet run.
-            progress: A progress bar with an ``update`` method, or True for that of tqdm.
+            progress: Called with the fraction of the places done, from 0 to 1. True shows a bar
+                of tqdm.
 
         Raises:
             ScenarioError: A path names nothing, or a value is wrong there.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import html
 import io
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from ._errors import needed
 
@@ -15,36 +16,44 @@ ROWS = 12
 """The number of rows of a table in a notebook."""
 
 
-class Bar(Protocol):
-    """A progress bar, such as tqdm's."""
-
-    def update(self, n: int) -> object:
-        """Count `n` more as done."""
-
-
 Fraction = Callable[[float], object]
 """A function that is called with the fraction done, from 0 to 1."""
 
 
+def _called(progress: Fraction | bool | None) -> Fraction | None:
+    if progress and not callable(progress):
+        got = type(progress).__name__
+        raise TypeError(f"progress: expected a function of the fraction done, got {got}")
+    return progress or None
+
+
 @contextmanager
-def counting(progress: Bar | bool | None, count: int, unit: str) -> Iterator[Bar | None]:
-    """Yield the progress bar, and close it if this module made it."""
-    if progress is not True:
-        yield progress or None
+def counting(
+    progress: Fraction | bool | None, count: int, unit: str
+) -> Iterator[Callable[[int], object]]:
+    """Yield a function that counts finished parts, and close a bar that this module made."""
+    if progress is True:
+        tqdm = needed("tqdm.auto", "progress=True").tqdm
+        with tqdm(total=count, unit=unit) as bar:
+            yield bar.update
         return
-    tqdm = needed("tqdm.auto", "progress=True").tqdm
-    with tqdm(total=count, unit=unit) as bar:
-        yield bar
+    report, done, lock = _called(progress), 0, threading.Lock()
+
+    def update(more: int) -> None:
+        nonlocal done
+        with lock:
+            done += more
+            if report is not None:
+                report(done / count)
+
+    yield update
 
 
 @contextmanager
 def fraction(progress: Fraction | bool | None, title: str) -> Iterator[Fraction | None]:
     """Yield the function that takes the fraction done, and close a bar that this module made."""
     if progress is not True:
-        if progress and not callable(progress):
-            got = type(progress).__name__
-            raise TypeError(f"progress: expected a function of the fraction done, got {got}")
-        yield progress or None
+        yield _called(progress)
         return
     tqdm = needed("tqdm.auto", "progress=True").tqdm
     form = "{desc}: {percentage:3.0f}% |{bar}| {elapsed}<{remaining}"

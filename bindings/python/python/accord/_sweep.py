@@ -17,7 +17,7 @@ from ._crew import Crew
 from ._designs import quantity
 from ._errors import whole
 from ._scenario import Engine, Scenario, Skip, Value, listed, skips_steady
-from ._show import Bar, counting
+from ._show import Fraction, counting
 from ._store import Result, Store, identity, key
 from ._work import Batch, Done, Job
 
@@ -303,7 +303,7 @@ def sweep(
     executor: Executor | Client | None = None,
     store: str | os.PathLike[str] | None = None,
     store_options: dict[str, Any] | None = None,
-    progress: Bar | bool | None = None,
+    progress: Fraction | bool | None = None,
     task_seconds: float = 1.0,
 ) -> Sweep:
     """Run a scenario at many points, and return one tidy table.
@@ -324,7 +324,8 @@ def sweep(
             are kept there, and runs that it has are not repeated. Workers need access to it. The
             client reads results when rows are asked for.
         store_options: The options of fsspec for the place.
-        progress: A progress bar with an ``update`` method, or True for that of tqdm.
+        progress: Called with the fraction of the runs done, from 0 to 1. True shows a bar of
+            tqdm.
         task_seconds: The work in a task of an executor, in seconds. A scheduler with hundreds of
             workers needs longer tasks.
 
@@ -375,10 +376,9 @@ def sweep(
         for number, result in batch.results:
             if result is not None:
                 results[number] = result
-        if bar is not None:
-            bar.update(len(batch.results))
+        count(len(batch.results))
 
-    with counting(progress, plan.count, "run") as bar:
+    with counting(progress, plan.count, "run") as count:
         Carrier(Crew(executor), plan.jobs(), plan.count, plan.batch, task_seconds).carry_out(done)
     return Sweep(plan, results, made)
 
