@@ -436,7 +436,11 @@ impl<'a> State<'a> {
         for (&flow, &x) in phase.active.iter().zip(&solution.rates) {
             let sum = |path: &[LinkId], of: &[f64]| path.iter().map(|&l| of[l]).sum::<f64>();
             let forward = sum(self.network.path(flow), &e.queuing_delay);
-            let backward = sum(self.network.reverse_path(flow), &e.queuing_delay);
+            // Control packets return ahead of the data, unless a link has one queue for both.
+            let pairs = s.flows[flow].goes_by_pairs();
+            let waits = |l: &LinkId| !pairs || self.hidden(flow, *l);
+            let back = self.network.reverse_path(flow).iter().copied().filter(waits);
+            let backward: f64 = back.map(|l| e.queuing_delay[l]).sum();
             e.rate[flow] = x;
             let base_rtt = self.base_rtt(flow);
             e.base_rtt[flow] = base_rtt + self.believed_bias(flow);

@@ -51,6 +51,21 @@ pub fn says(run: &Run, what: &str) -> bool {
     run.notes.iter().any(|note| note.contains(what))
 }
 
+/// The control packets of Monaco pass the 60 KB of the way back, which take 48 ms. Acknowledgements
+/// of Vegas wait for them.
+#[test]
+fn control_packets_pass_the_queue_of_the_way_back() {
+    let full = group("b", "right", "left", "{ name = \"monaco\", target = \"60 kB\" }", "");
+    let rtt = |controller: &str| {
+        let (s, run) =
+            run(&dumbbell(PLAIN, &(group("a", "left", "right", controller, "") + &full)));
+        of(&s, &run, Metric::Rtt, "a") - of(&s, &run, Metric::MinRtt, "a")
+    };
+    // 3000 bytes at 10 Mbps.
+    assert!((rtt("\"monaco\"") - 0.0024).abs() < 1e-6, "{}", rtt("\"monaco\""));
+    assert!(rtt(VEGAS) >= 0.048, "{}", rtt(VEGAS));
+}
+
 /// x·(q + b) = α: both queues together hold the 2000 bytes of a flow, 1.6 ms at 10 Mbps.
 #[test]
 fn vegas_both_ways_shares_its_backlog_with_the_way_back() {
