@@ -90,11 +90,11 @@ impl Shortfall {
         let then = match &self.outcome {
             Outcome::None => return text,
             Outcome::Equilibrium if text.is_empty() => String::new(),
-            Outcome::Equilibrium => ": equilibrium would be: ".into(),
+            Outcome::Equilibrium => "equilibrium would be: ".into(),
             Outcome::FullBuffers(links) => {
                 let names = listed(links, "links", |&l| scenario.links[l].name.clone());
                 format!(
-                    ": no accumulation limit holds the flows; the buffer of {names} fills, windows halve at losses and never settle; were it always full: "
+                    "no accumulation limit holds the flows; the buffer of {names} fills, windows halve at losses and never settle; were it always full: "
                 )
             }
         };
@@ -118,6 +118,9 @@ impl Shortfall {
                 "{names} {is} held at {its} accumulation limit of {limit} and {gets_verb} {gets} of {due}{broken}"
             )
         });
+        if !text.is_empty() {
+            text += ": ";
+        }
         text + &then + &flows
     }
 }

@@ -111,8 +111,10 @@ pub(crate) fn parse_beside(
     }
     let Some(unit) = units.iter().find(|u| u.name == unit) else {
         let known: Vec<_> = others.iter().chain(units).map(|u| u.name).collect();
-        // "mbps" is a slip of "Mbps".
-        let near = known.iter().find(|name| name.eq_ignore_ascii_case(unit));
+        // "mbps" is a slip of "Mbps", and a small b means bits.
+        let bits = unit.strip_suffix("b/s").map(|prefix| format!("{prefix}bps"));
+        let like = |word: &str| known.iter().find(|name| name.eq_ignore_ascii_case(word));
+        let near = bits.as_deref().and_then(like).or_else(|| like(unit));
         let near = near.map_or(String::new(), |name| format!(", did you mean \"{name}\"?"));
         return fail(format!(
             "unknown unit \"{}\"{near} (known: {})",
