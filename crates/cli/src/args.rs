@@ -2,6 +2,7 @@
 
 use crate::import::Import;
 use crate::list::List;
+use crate::names;
 use crate::new::New;
 use crate::run_options::{RunOptions, seed};
 use accord::live::Mode;
@@ -120,13 +121,14 @@ pub struct Man {
 #[derive(Group, Clone)]
 pub struct Run {
     /// The scenario: a file, or the id of one that comes with the program.
+    #[arg(value_parser = names::SCENARIOS, hide_possible_values = true)]
     pub scenario: String,
     #[command(flatten)]
     pub options: RunOptions,
     /// Replaces the controller of all flows except those without control: a name, a table such as
     /// '{ name = "copa", delta = 0.25 }', or, with the program of the Python package, a class as
     /// FILE.py:CLASS.
-    #[arg(long, value_name = "CONTROLLER")]
+    #[arg(long, value_name = "CONTROLLER", value_parser = names::CONTROLLERS, hide_possible_values = true)]
     pub controller: Option<String>,
     /// The directory of the results; by default runs/ID.
     #[arg(short, long, value_name = "DIR")]
@@ -142,6 +144,7 @@ pub struct Run {
 #[derive(Group)]
 pub struct Check {
     /// The scenario: a file, or the id of one that comes with the program.
+    #[arg(value_parser = names::SCENARIOS, hide_possible_values = true)]
     pub scenario: String,
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
     #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -150,7 +153,7 @@ pub struct Check {
     #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
     /// The engines whose cost is estimated, as in `accord run`.
-    #[arg(short, long, value_delimiter = ',')]
+    #[arg(short, long, value_delimiter = ',', value_parser = names::engine(), hide_possible_values = true)]
     pub engine: Vec<Engine>,
     /// The number of seeds whose cost is estimated, as in `accord run`.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
@@ -166,10 +169,11 @@ pub struct Check {
 #[derive(Group)]
 pub struct Explain {
     /// The scenario: a file, or the id of one that comes with the program.
+    #[arg(value_parser = names::SCENARIOS, hide_possible_values = true)]
     pub scenario: String,
     /// The engine in question: fluid or packet, compared with theory, or live, compared with
     /// packet.
-    #[arg(short, long, default_value = "packet")]
+    #[arg(short, long, default_value = "packet", value_parser = names::engine(), hide_possible_values = true)]
     pub engine: Engine,
     /// The medium of a live run: loopback or namespaces; by default namespaces where they are
     /// allowed.
@@ -203,7 +207,7 @@ pub struct Explain {
 #[derive(Group)]
 pub struct Reproduce {
     /// Ids of experiments; `accord list experiments` shows them.
-    #[arg(required_unless_present = "all")]
+    #[arg(required_unless_present = "all", value_parser = names::SCENARIOS, hide_possible_values = true)]
     pub id: Vec<String>,
     /// All experiments; without their live runs, which take real time, unless --engine names live.
     #[arg(long, conflicts_with = "id")]
@@ -232,6 +236,7 @@ pub struct Reproduce {
 #[derive(Group)]
 pub struct Stability {
     /// The scenario: a file, or the id of one that comes with the program.
+    #[arg(value_parser = names::SCENARIOS, hide_possible_values = true)]
     pub scenario: String,
     /// A parameter to map over, such as flow.f.controller.gain=0.1..2.
     #[arg(long, value_name = "PATH=FROM..TO")]

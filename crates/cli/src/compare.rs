@@ -19,7 +19,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     pub reference: Option<String>,
     /// The engines to compare, separated by commas; by default all.
-    #[arg(short, long, value_delimiter = ',')]
+    #[arg(short, long, value_delimiter = ',', value_parser = crate::names::engine(), hide_possible_values = true)]
     pub engine: Vec<Engine>,
     /// Writes a page and the figures as JSON into this directory.
     #[arg(short, long, value_name = "DIR")]

@@ -33,7 +33,7 @@ pub struct Flent {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// The engine of the run; by default packet, or the first available.
-    #[arg(short, long)]
+    #[arg(short, long, value_parser = crate::names::engine(), hide_possible_values = true)]
     pub engine: Option<Engine>,
     /// Replaces an existing file.
     #[arg(long)]

@@ -33,6 +33,7 @@ mod list;
 mod live;
 mod manual;
 mod measured;
+mod names;
 mod new;
 mod output;
 mod plot;

@@ -25,7 +25,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub of: Vec<String>,
     /// The engines to show, separated by commas; by default all that ran.
-    #[arg(short, long, value_delimiter = ',')]
+    #[arg(short, long, value_delimiter = ',', value_parser = crate::names::engine(), hide_possible_values = true)]
     pub engine: Vec<Engine>,
     /// The type of figure; by default time for a run, map for a full grid of two sweeps, and sweep
     /// for other sweeps.

@@ -1,5 +1,6 @@
 //! The options of all commands that run scenarios.
 
+use crate::names;
 use crate::qlogs::QlogVersion;
 use accord::language::Errors;
 use accord::live::Mode;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 pub struct RunOptions {
     /// Engines to run, separated by commas; by default theory, packet, and those with expectations
     /// in the scenario, as far as this machine can run them.
-    #[arg(short, long, value_delimiter = ',')]
+    #[arg(short, long, value_delimiter = ',', value_parser = names::engine(), hide_possible_values = true)]
     pub engine: Vec<Engine>,
     /// The medium of a live run: loopback or namespaces; by default namespaces where they are
     /// allowed.

@@ -22,6 +22,23 @@ fn bash_takes_its_completions() {
         "COMP_WORDS=(accord ch); COMP_CWORD=1; _accord accord ch accord; echo \"${COMPREPLY[@]}\"",
     );
     assert_eq!(completed.trim(), "check");
+    for (words, index, name) in [
+        ("accord run xia05-fig6 --engine th", 4, "theory"),
+        ("accord reproduce xia05-fig1", 2, "xia05-fig10"),
+        ("accord run xia05-fig6 --controller mon", 4, "monaco"),
+        ("accord evaluate --subject fq", 3, "fq-codel"),
+        ("accord evaluate --pack rfc97", 3, "rfc9743"),
+        ("accord new parking", 2, "parking-lot"),
+        ("accord list exp", 2, "experiments"),
+    ] {
+        let typed: Vec<&str> = words.split(' ').collect();
+        let (word, before) = (typed[index], typed[index - 1]);
+        let completed = bash(&format!(
+            "COMP_WORDS=({words}); COMP_CWORD={index}; _accord accord {word} {before}; \
+             echo \"${{COMPREPLY[@]}}\""
+        ));
+        assert!(completed.split_whitespace().any(|c| c == name), "{words}: {completed}");
+    }
     for shell in ["zsh", "fish", "elvish", "powershell"] {
         let script = accord(dir.path(), &["completions", shell]).with(0).stdout;
         assert!(script.contains("stability"), "{shell}");

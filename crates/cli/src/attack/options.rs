@@ -1,5 +1,6 @@
 //! The options of `accord attack`.
 
+use crate::names;
 use accord::scenario::Engine;
 use clap::Args as Group;
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 pub struct Args {
     /// The scenario: a file, or the id of one that comes with the program. Of a sweep, its first
     /// point.
+    #[arg(value_parser = names::SCENARIOS, hide_possible_values = true)]
     pub scenario: String,
     /// The property: METRIC [of ENTITY] >, >=, < or <= VALUE, such as "queuing_delay < 50 ms".
     #[arg(short, long)]
@@ -21,7 +23,7 @@ pub struct Args {
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
     /// The engine.
-    #[arg(short, long, default_value = "packet")]
+    #[arg(short, long, default_value = "packet", value_parser = names::engine(), hide_possible_values = true)]
     pub engine: Engine,
     /// The number of runs of the search.
     #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u64).range(2..=1_000_000))]

@@ -1,5 +1,6 @@
 //! The options of `accord evaluate`.
 
+use crate::names;
 use accord::live::Mode;
 use accord::scenario::Engine;
 use clap::{Args as Group, ValueEnum};
@@ -9,17 +10,17 @@ use std::path::PathBuf;
 pub struct Args {
     /// Packs, separated by commas: names from `accord list packs`, or directories; by default all
     /// that come with the program for such a subject.
-    #[arg(short, long, value_delimiter = ',', value_name = "PACK")]
+    #[arg(short, long, value_delimiter = ',', value_name = "PACK", value_parser = names::PACKS, hide_possible_values = true)]
     pub pack: Vec<String>,
     /// The subject of the evaluation: a controller or a queue discipline, with parameters that are
     /// not defaults: "vegas,alpha=4 pkt".
-    #[arg(short, long, value_name = "NAME[,KEY=VALUE...]")]
+    #[arg(short, long, value_name = "NAME[,KEY=VALUE...]", value_parser = names::SUBJECTS, hide_possible_values = true)]
     pub subject: String,
     /// The rivals, separated by commas; by default those that the packs name.
-    #[arg(short, long, value_name = "NAME,...")]
+    #[arg(short, long, value_name = "NAME,...", value_parser = names::SUBJECTS, hide_possible_values = true)]
     pub against: Option<String>,
     /// The engine.
-    #[arg(short, long, default_value = "packet", value_name = "ENGINE")]
+    #[arg(short, long, default_value = "packet", value_name = "ENGINE", value_parser = names::engine(), hide_possible_values = true)]
     pub engine: Engine,
     /// The medium of a live run: loopback or namespaces; by default namespaces where they are
     /// allowed.

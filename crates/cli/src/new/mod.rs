@@ -6,6 +6,7 @@ mod template;
 
 use crate::draft::{Draft, Place};
 use crate::fail::Failure;
+use crate::names::Offer;
 use accord::Catalogue;
 use accord::family::{Family, Objective};
 use accord::units::{Duration, Rate};
@@ -13,10 +14,12 @@ use clap::Args;
 use std::path::PathBuf;
 pub use template::{Size, TEMPLATES, Template};
 
+const TEMPLATE: Offer = Offer(|| TEMPLATES.iter().map(|template| template.name).collect());
+
 #[derive(Args)]
 pub struct New {
     /// The template; `accord list templates` shows them with their sizes.
-    #[arg(required_unless_present = "example")]
+    #[arg(required_unless_present = "example", value_parser = TEMPLATE, hide_possible_values = true)]
     pub template: Option<String>,
     /// Writes the files of an example of the book to docs/examples, where the commands of the book
     /// find them, or to the directory of -o.
