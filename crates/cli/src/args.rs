@@ -92,7 +92,8 @@ pub enum Command {
     /// Joins sites by encrypted tunnels with contracted rates and weights; needs Linux.
     #[command(after_help = "Example:\n  accord gateway check site.toml")]
     Gateway(crate::gateway::Gateway),
-    /// Runs controllers in the TCP of the kernel; needs Linux 6.10 and root.
+    /// Runs controllers in the TCP of the kernel; needs Linux 6.10, root, and the Debian package or a
+    /// build with the feature kernel.
     #[command(after_help = "Example:\n  accord kernel run --controller copa -- iperf3 -c HOST")]
     Kernel(crate::kernel::Kernel),
     /// Prints the completions for a shell.

@@ -202,6 +202,15 @@ mod tests {
     }
 
     #[test]
+    fn a_small_b_means_bits() {
+        for (slip, unit) in [("Mb/s", "Mbps"), ("mb/s", "Mbps"), ("mB/s", "MB/s"), ("mbps", "Mbps")]
+        {
+            let error = format!("10 {slip}").parse::<Rate>().expect_err("no unit").to_string();
+            assert!(error.contains(&format!("did you mean \"{unit}\"?")), "{error}");
+        }
+    }
+
+    #[test]
     fn prints_in_the_unit_that_a_person_would_choose() {
         assert_eq!(Duration::from_us(2500).to_string(), "2.5 ms");
         assert_eq!(Duration::from_ps(1).to_string(), "1 ps");
