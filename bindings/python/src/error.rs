@@ -1,6 +1,7 @@
 //! Errors as Python exceptions.
 
 use accord::Error;
+use accord::language::ScenarioError as ScenarioProblem;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::import_exception;
 use pyo3::prelude::*;
@@ -15,8 +16,7 @@ pub fn exception(error: Error) -> PyErr {
         Error::Scenario(errors) => {
             let problems: Vec<_> = (errors.iter())
                 .map(|e| {
-                    let place = (e.origin.name.clone(), e.line, e.column);
-                    (e.message.clone(), e.hint.clone(), place)
+                    (e.message.clone(), e.hint.clone(), place(e))
                 })
                 .collect();
             ScenarioError::new_err((problems,))
@@ -25,6 +25,15 @@ pub fn exception(error: Error) -> PyErr {
             let hint = other.hint();
             AccordError::new_err((other.to_string(), hint))
         }
+    }
+}
+
+/// Returns file, line and column of a problem; for a setting its path, without line and column, since
+/// its text is not the user's.
+fn place(e: &ScenarioProblem) -> (String, Option<usize>, Option<usize>) {
+    match e.origin.text.split_once('=') {
+        Some((path, _)) if e.origin.name == "--set" => (path.to_string(), None, None),
+        _ => (e.origin.name.clone(), Some(e.line), Some(e.column)),
     }
 }
 

@@ -196,6 +196,19 @@ def test_runs_are_equal_and_scenarios_are_saved(tmp_path, small):
     drawn = accord.dumbbell(duration="5 s")
     drawn.save(tmp_path / "dumbbell.toml", seed=7)
     assert accord.load(tmp_path / "dumbbell.toml").run() == drawn.run(seed=7)
+    # Without a seed the text is kept, so that another seed draws other start times.
+    for name in ("dumbbell.toml", "other.toml"):
+        drawn.save(tmp_path / name)
+        saved = accord.load(tmp_path / name)
+        assert saved.run(seed=7) == drawn.run(seed=7) != drawn.run()
+    assert accord.load(tmp_path / "dumbbell.toml").text == drawn.text
+    swept = accord.load("xia05-fig6")
+    swept.save(tmp_path / "swept.toml")
+    assert accord.load(tmp_path / "swept.toml").points == swept.points
+    # A changed scenario has the values of its seed.
+    changed = drawn.with_({"duration": "4 s"})
+    changed.save(tmp_path / "changed.toml")
+    assert accord.load(tmp_path / "changed.toml").text == changed.toml()
     assert "throughput" in repr(run.series) and len(run.series[3:5]) == 2
     assert run.series["value"].to_pylist() == pyarrow.table(run.series)["value"].to_pylist()
 
@@ -227,6 +240,25 @@ def test_a_comparison_passes_where_the_program_does(small):
     assert finding.passed and finding.verdict == "finding" and not finding.checks[0]["pass"]
 
 
+def test_expectations_of_engines_that_did_not_run_are_left_out(small, tmp_path):
+    wrong = {"name": "alone", "metric": "throughput", "of": "all", "at_least": "8 Mbps"}
+    file = tmp_path / "s.toml"
+    expect = "".join(f"{key} = {json.dumps(value)}\n" for key, value in wrong.items())
+    file.write_text(f"{small.text}\n[[expect]]\n{expect}")
+    program = Path(sys.executable).parent / "accord"
+    for engines, passed in ((["theory"], True), (["theory", "packet"], False)):
+        command = [program, "run", file, "-e", ",".join(engines), "-o", tmp_path / engines[-1]]
+        done = subprocess.run(command, capture_output=True, text=True)
+        comparison = accord.load(file).compare(engines)
+        assert (done.returncode == 0) == comparison.passed == passed
+        assert ("expects nothing of these engines" in done.stdout) == passed
+        assert ("expects nothing of these engines" in str(comparison)) == passed
+        assert [c["name"] for c in comparison.checks] == ([] if passed else ["alone"])
+        assert comparison.runs[0].summary["pass"] is True
+    assert comparison.runs[1].summary["pass"] is False
+    assert accord.load(file).compare("theory").verdict == "met"
+
+
 def test_numbers_of_numpy_are_values(small):
     values = {"flow.all.count": np.int64(3), "flow.all.controller.alpha": "2 pkt"}
     assert small.with_(values).run("theory").mean("throughput", "all") == pytest.approx(8e6 / 3)
@@ -253,6 +285,12 @@ def test_errors_say_where_and_how():
     assert pickle.loads(pickle.dumps(caught.value)).problems == caught.value.problems
     with pytest.raises(accord.ScenarioError, match=r'did you mean "dumbbell"'):
         accord.dumbbell().with_({"topology.dumbell.rate": "1 Mbps"})
+    # Of a setting, the place is its path.
+    with pytest.raises(accord.ScenarioError, match=r"^topology\.dumbbell\.rate: ") as caught:
+        accord.dumbbell().with_({"topology.dumbbell.rate": "10 parsecs"})
+    (problem,) = caught.value.problems
+    assert (problem.file, problem.line, problem.column) == ("topology.dumbbell.rate", None, None)
+    assert pickle.loads(pickle.dumps(caught.value)).problems == [problem]
     with pytest.raises(accord.AccordError, match="xia05-fig6"):
         accord.load("xia05-fig66")
     with pytest.raises(ValueError, match="did you mean"):

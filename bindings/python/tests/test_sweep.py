@@ -10,6 +10,7 @@ import threading
 import tracemalloc
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pyarrow.parquet
@@ -110,6 +111,8 @@ def test_points_one_by_one_and_their_checks(small):
     swept = accord.sweep(small.with_({"expect": [busy]}), points)
     assert [c["duration"] for c in swept.checks] == [None, "6 s"]
     assert all(c["pass"] for c in swept.checks)
+    # The expectation is one of packets.
+    assert accord.sweep(small.with_({"expect": [busy]}), points, engines="theory").checks == []
 
 
 def test_wrong_input_is_reported_before_the_first_run(small):
@@ -244,6 +247,55 @@ def test_a_run_that_was_cut_short_in_the_store_is_made_again(small, tmp_path):
     again = accord.sweep(small, OVER, store=tmp_path)
     assert (again.made, again.found) == (1, 3)
     assert file.read_bytes() == whole and again.rows == swept.rows
+
+
+def test_a_run_with_a_wrong_bit_in_the_store_is_made_again(small, tmp_path):
+    over = {"flow.all.count": [1]}
+    rows = accord.sweep(small, over, store=tmp_path).rows
+    (file,) = tmp_path.rglob("*.parquet")
+    whole = file.read_bytes()
+    # All places of a file, with another bit at each.
+    for place in range(0, len(whole), 7):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << place % 8
+        file.write_bytes(damaged)
+        again = accord.sweep(small, over, store=tmp_path)
+        assert (again.made, again.found) == (1, 0) and again.rows == rows, place
+        assert file.read_bytes() == whole
+
+
+def test_the_file_of_another_run_is_not_used(small, tmp_path):
+    rows = accord.sweep(small, OVER, store=tmp_path).rows
+    first, second, *_ = sorted(tmp_path.rglob("*.parquet"))
+    assert first.read_bytes() != second.read_bytes()
+    first.write_bytes(second.read_bytes())
+    again = accord.sweep(small, OVER, store=tmp_path)
+    assert (again.made, again.found) == (1, 3) and again.rows == rows
+    first.write_bytes(second.read_bytes())
+    with pytest.raises(accord.AccordError, match=f"{first.name} is damaged or of another run"):
+        again.means()
+
+
+class Boom(accord.Controller):
+    version = "1"
+
+    def on_ack(self, ack, path, now):
+        raise RuntimeError(f"boom at {now:.3f}")
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
+@pytest.mark.parametrize("where", ["threads", "processes", "cluster"])
+def test_an_exception_of_a_class_names_its_point(small, where, request):
+    failing = small.with_({"flow.all.controller": Boom})
+    executor = request.getfixturevalue("client") if where == "cluster" else None
+    with ExitStack() as stack:
+        if where == "processes":
+            executor = stack.enter_context(ProcessPoolExecutor(1))
+        caught = stack.enter_context(pytest.raises(RuntimeError, match=r"boom at \d"))
+        points = [{"flow.all.count": 2, "topology.dumbbell.rate": "4 Mbps"}]
+        accord.sweep(failing, points, executor=executor)
+    note = "at flow.all.count = 2, topology.dumbbell.rate = '4 Mbps'; seed 1, engines packet"
+    assert caught.value.__notes__ == [note]
 
 
 def test_a_damaged_or_impossible_store_is_reported(small, tmp_path):
@@ -435,6 +487,20 @@ def test_a_border_is_found_with_few_runs():
     )
     assert found.cells and len(found.points) < 9 * 9
     assert any(found.holds) and not all(found.holds)
+
+
+@pytest.mark.parametrize(("least", "words"), [(0, "all 3 points"), (1e9, "none of 3 points")])
+def test_a_border_that_is_nowhere_is_a_warning(least, words):
+    over = {"topology.dumbbell.rate": accord.between("1 Mbps", "3 Mbps")}
+    with pytest.warns(UserWarning, match=words):
+        found = accord.border(
+            accord.dumbbell(flows=2, duration="2 s"),
+            over,
+            lambda mean: mean["throughput", "all"] >= least,
+            engines=["theory"],
+            start=2,
+        )
+    assert found.cells == [] and len(found.points) == 3
 
 
 def test_the_program_sweeps(tmp_path):

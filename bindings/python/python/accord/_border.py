@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,9 @@ def border(
         start: The number of parts of each range in the first grid.
         rounds: The number of halvings.
         **options: Options of `sweep`: reps, engines, executor, store.
+
+    Warns:
+        UserWarning: The property holds at all points, or at none, so that there are no cells.
 
     Example:
         Vegas keeps a bottleneck full. How small may its buffer be?
@@ -104,5 +108,11 @@ def border(
         size //= 2
         halves = (itertools.product(*((i, i + size) for i in cell)) for cell in cells)
         cells = list(itertools.chain.from_iterable(halves))
+    if not cells:
+        where = (
+            f"all {len(known)} points" if all(known.values()) else f"none of {len(known)} points"
+        )
+        text = f"border: the property holds at {where}; expected wider ranges, or a larger `start`"
+        warnings.warn(text, UserWarning, stacklevel=2)
     boxes = [(at(cell), at(tuple(i + size for i in cell))) for cell in cells]
     return Border([at(c) for c in known], list(known.values()), boxes)

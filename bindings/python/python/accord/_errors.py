@@ -40,6 +40,12 @@ def whole(name: str, value: Any) -> int:
         raise TypeError(f"{name}: expected a whole number, got {got}") from None
 
 
+def noted(e: BaseException, note: str) -> None:
+    """Add a note to an exception, which its traceback shows. Python 3.10 has no notes."""
+    if hasattr(e, "add_note"):
+        e.add_note(note)
+
+
 class AccordError(Exception):
     """An operation that failed.
 
@@ -67,21 +73,22 @@ class Problem:
     Attributes:
         message: The mistake, and what was expected.
         hint: A way to correct it, or None.
-        file: The name of the file, or ``--set`` for a setting.
-        line: The line, from 1.
-        column: The character in that line, from 1.
+        file: The name of the file, or the path of a setting.
+        line: The line, from 1; None for a setting.
+        column: The character in that line, from 1; None for a setting.
 
     """
 
     message: str
     hint: str | None
     file: str
-    line: int
-    column: int
+    line: int | None
+    column: int | None
 
     def __str__(self) -> str:
         """Return the place, the message and the hint."""
-        text = f"{self.file}:{self.line}:{self.column}: {self.message}"
+        place = self.file if self.line is None else f"{self.file}:{self.line}:{self.column}"
+        text = f"{place}: {self.message}"
         return text if self.hint is None else f"{text}\n  hint: {self.hint}"
 
 
@@ -100,7 +107,9 @@ class ScenarioError(AccordError):
 
     """
 
-    def __init__(self, problems: list[tuple[str, str | None, tuple[str, int, int]]]) -> None:
+    def __init__(
+        self, problems: list[tuple[str, str | None, tuple[str, int | None, int | None]]]
+    ) -> None:
         """Take message, hint and place of each problem."""
         self.problems = [Problem(message, hint, *place) for message, hint, place in problems]
         super().__init__("\n".join(map(str, self.problems)))

@@ -226,7 +226,10 @@ class Comparison:
 
     @property
     def passed(self) -> bool:
-        """True if ``accord run`` would exit with 0: each expectation is met, or known to fail."""
+        """True if ``accord run`` would exit with 0: each expectation is met, or known to fail.
+
+        Only the expectations of the engines that ran count.
+        """
         return self.verdict != "unknown"
 
     @property
@@ -236,7 +239,7 @@ class Comparison:
 
     @property
     def checks(self) -> list[dict[str, Any]]:
-        """The expectations with the measured figures and the verdicts."""
+        """The expectations of the engines that ran, with the measured figures and the verdicts."""
         return list(self.summary["checks"])
 
     @property

@@ -89,14 +89,28 @@ class Scenario:
     def save(
         self, file: str | PathLike[str], *, seed: int | None = None, point: int | None = None
     ) -> None:
-        """Write a point into a file, which `load` and the program read: the text of `toml`.
+        """Write the scenario, or a point of it, into a file, which `load` and the program read.
+
+        Without a seed and a point, a scenario that `load`, `parse` or `dumbbell` returned keeps
+        its text, with its sweeps and random values. In all other cases the file has the text of
+        `toml`: values that are drawn, such as start times, are those of this seed, and another
+        seed of a later run does not change them. This holds for scenarios of `with_`, and for
+        those that name other files.
 
         Raises:
-            ValueError: The scenario has several points, and none is given.
+            ValueError: The text of `toml` is of one point; there are several, and none is given.
             OSError: The file cannot be written.
 
         """
-        Path(file).write_text(self.toml(seed=seed, point=point), encoding="utf-8")
+        given = seed is not None or point is not None
+        if given or self._inner.parts()[2] or self._inner.files():
+            text = self.toml(seed=seed, point=point)
+        else:
+            text = self.text
+            if parse(text, Path(file).name, own=self._inner.classes()).id != self.id:
+                # The id is then that of the name in `load`.
+                text = f"id = {_toml_inside(self.id)}\n{text}"
+        Path(file).write_text(text, encoding="utf-8")
 
     def _number(self, point: int | None) -> int:
         """Return the number of a point. Only a scenario with a single point has a default."""

@@ -18,6 +18,13 @@ Result = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 """The rows of `Comparison.means`, one per engine, and those of `Comparison.checks`."""
 
 
+PREFIX = b"sha256:"
+"""The start of the digest in a file."""
+
+NO_DIGEST = PREFIX + b"0" * 64
+"""The place of the digest in a file that has none yet."""
+
+
 @functools.cache
 def identity() -> str:
     """Return version and build of this package, equal for all installations of one wheel."""
@@ -45,11 +52,30 @@ def key(
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+def _sealed(key: str, content: bytes) -> bytes:
+    """Return a file with its digest in the place of `NO_DIGEST`.
+
+    The digest covers the key and all bytes of the file, with `NO_DIGEST` in its own place.
+    """
+    start = content.rindex(NO_DIGEST)
+    digest = PREFIX + hashlib.sha256(key.encode() + content).hexdigest().encode()
+    return content[:start] + digest + content[start + len(digest) :]
+
+
+def _intact(key: str, content: bytes) -> bool:
+    """Return whether a file is as it was written for this key."""
+    start = content.rfind(PREFIX)
+    if start < 0:
+        return False
+    plain = content[:start] + NO_DIGEST + content[start + len(NO_DIGEST) :]
+    return _sealed(key, plain) == content
+
+
 class Store:
     """A directory of Parquet files, one per run, at any place that fsspec supports.
 
     Files appear whole or not at all. So writers need no lock, and the files of an interrupted sweep
-    are valid.
+    are valid. A file that is damaged, or was copied over another one, does not fit its digest.
     """
 
     def __init__(
@@ -85,9 +111,9 @@ class Store:
         return f"{self._root}/{key[:2]}/{key}.parquet"
 
     def has(self, key: str) -> bool:
-        """Return whether the store has a run, whose file was not cut short."""
+        """Return whether the store has a run, whose file is whole and belongs to this key."""
         try:
-            return bool(self._fs.tail(self._path(key), 4) == b"PAR1")
+            return _intact(key, self._fs.cat_file(self._path(key)))
         except OSError:
             return False
 
@@ -95,21 +121,21 @@ class Store:
         """Read a run.
 
         Raises:
-            AccordError: The file is damaged.
+            AccordError: The file is damaged, or of another run.
+            OSError: The file cannot be read.
 
         """
         import pyarrow
         import pyarrow.parquet
 
         path = self._path(key)
-        try:
-            table = pyarrow.parquet.read_table(pyarrow.BufferReader(self._fs.cat_file(path)))
-            checks = json.loads(table.schema.metadata[b"checks"])
-            return table.to_pylist(), checks
-        except (pyarrow.ArrowInvalid, KeyError, ValueError) as e:
+        content = self._fs.cat_file(path)
+        if not _intact(key, content):
             raise AccordError(
-                f"store: {path} is damaged: {e}", "remove it, and repeat the sweep"
-            ) from e
+                f"store: {path} is damaged or of another run", "repeat the sweep, which replaces it"
+            )
+        table = pyarrow.parquet.read_table(pyarrow.BufferReader(content))
+        return table.to_pylist(), json.loads(table.schema.metadata[b"checks"])
 
     def put(self, key: str, result: Result) -> None:
         """Write a run."""
@@ -120,11 +146,11 @@ class Store:
         texts = ["entity_kind", "entity", "metric", "unit", "engine"]
         fields = [pyarrow.field(name, pyarrow.string()) for name in texts]
         schema = pyarrow.schema([*fields, pyarrow.field("value", pyarrow.float64())])
-        metadata = {"checks": json.dumps(checks), "identity": identity()}
+        metadata = {"checks": json.dumps(checks), "identity": identity(), "digest": NO_DIGEST}
         table = pyarrow.Table.from_pylist(means, schema=schema.with_metadata(metadata))
         sink = pyarrow.BufferOutputStream()
         pyarrow.parquet.write_table(table, sink)
-        content = sink.getvalue().to_pybytes()
+        content = _sealed(key, sink.getvalue().to_pybytes())
         path = self._path(key)
         if not self._local:
             # Object stores show an object only when it is complete.

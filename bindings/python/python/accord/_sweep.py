@@ -90,7 +90,7 @@ class Sweep:
 
     @property
     def checks(self) -> list[dict[str, Any]]:
-        """A row per point, seed and expectation.
+        """A row per point, seed and expectation of an engine that ran.
 
         Rows have the parameters, the seed, and the keys of `Comparison.checks`.
         """

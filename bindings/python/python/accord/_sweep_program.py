@@ -186,7 +186,8 @@ def main() -> int:
     try:
         run(args)
     except (AccordError, ValueError, IndexError) as e:
-        print(f"error: {e}", file=sys.stderr)
+        # Its point, if a run failed.
+        print("\n".join([f"error: {e}", *getattr(e, "__notes__", [])]), file=sys.stderr)
         return 2
     except (OSError, ImportError) as e:
         print(f"error: {e}", file=sys.stderr)

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ._errors import AccordError
+from ._errors import AccordError, noted
 from ._scenario import Engine, Scenario, Skip, Value, skips_steady
 from ._store import Result, Store, identity, key
 
@@ -82,7 +82,16 @@ def work(batch: Batch, stop: threading.Event | None = None) -> Done:
                 results.append((job.number, None))
                 continue
         skips = skips_steady(batch.skip, batch.engines)
-        means, checks = scenario.measure(list(batch.engines), job.seed, go_on, skips)
+        try:
+            means, checks = scenario.measure(list(batch.engines), job.seed, go_on, skips)
+        except Stop:
+            raise
+        except Exception as e:
+            # The traceback of a class does not name the point.
+            settings = ", ".join(f"{path} = {value!r}" for path, value in job.settings.items())
+            at = f"{settings}; " if settings else ""
+            noted(e, f"at {at}seed {job.seed}, engines {', '.join(batch.engines)}")
+            raise
         result = ([dict(zip(COLUMNS, mean, strict=True)) for mean in means], json.loads(checks))
         made += 1
         if batch.store is not None and name is not None:
