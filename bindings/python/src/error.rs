@@ -14,11 +14,8 @@ pub fn exception(error: Error) -> PyErr {
     match error {
         Error::Interrupted => PyKeyboardInterrupt::new_err(()),
         Error::Scenario(errors) => {
-            let problems: Vec<_> = (errors.iter())
-                .map(|e| {
-                    (e.message.clone(), e.hint.clone(), place(e))
-                })
-                .collect();
+            let problems: Vec<_> =
+                (errors.iter()).map(|e| (e.message.clone(), e.hint.clone(), place(e))).collect();
             ScenarioError::new_err((problems,))
         }
         other => {

@@ -6,8 +6,9 @@ use crate::series::Series;
 use accord::File;
 use accord::language::suggest;
 use accord::report::{
-    Check, DERIVED, Estimate, Outline, Point, RunDir, Style, all_rows, check_record, checks, checks_table,
-    columns, experiment_record, load_run_dir, mean_of, page, show, table, write_run_dir,
+    Check, DERIVED, Estimate, Outline, Point, RunDir, Style, all_rows, check_record, checks,
+    checks_table, columns, experiment_record, load_run_dir, mean_of, page, show, table,
+    write_run_dir,
 };
 use accord::scenario::{Entity, Metric, print};
 use pyo3::exceptions::PyValueError;
