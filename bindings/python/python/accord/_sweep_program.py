@@ -186,7 +186,7 @@ def main() -> int:
     try:
         run(args)
     except (AccordError, ValueError, IndexError) as e:
-        # Its point, if a run failed.
+        # A note names the point of a run that failed.
         print("\n".join([f"error: {e}", *getattr(e, "__notes__", [])]), file=sys.stderr)
         return 2
     except (OSError, ImportError) as e:
