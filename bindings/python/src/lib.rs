@@ -28,7 +28,8 @@ fn program(
     classes: Vec<Bound<'_, PyAny>>,
     identity: Option<String>,
 ) -> PyResult<u8> {
-    let (controllers, disciplines) = own::families(&classes)?;
+    let (own, disciplines) = own::families(&classes)?;
+    let controllers = [accord_cli::CONTROLLERS, &own].concat();
     if !classes.is_empty() {
         own::fail_aloud();
     }

@@ -69,6 +69,15 @@ pub fn main_with(controllers: &[&'static Family], disciplines: &[&'static Family
     ExitCode::from(main_from(std::env::args_os(), controllers, disciplines))
 }
 
+/// The controllers that this build adds to those of [`accord::catalogue`]: with the feature `quic` those of
+/// quinn, otherwise none.
+#[cfg(feature = "quic")]
+pub const CONTROLLERS: &[&Family] = accord_quinn::FAMILIES;
+/// The controllers that this build adds to those of [`accord::catalogue`]: with the feature `quic` those of
+/// quinn, otherwise none.
+#[cfg(not(feature = "quic"))]
+pub const CONTROLLERS: &[&Family] = &[];
+
 /// Runs as [`main_with`] with a given command line, whose first argument is the program's name.
 /// Wrong usage and `--help` end the process.
 ///

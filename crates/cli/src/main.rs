@@ -3,9 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    #[cfg(feature = "quic")]
-    let controllers = accord_quinn::FAMILIES;
-    #[cfg(not(feature = "quic"))]
-    let controllers = &[];
-    accord_cli::main_with(controllers, &[])
+    accord_cli::main_with(accord_cli::CONTROLLERS, &[])
 }
