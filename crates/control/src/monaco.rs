@@ -17,6 +17,7 @@ pub(crate) static FAMILY: Family = Family {
     doc: "Accumulation measured at the receiver by control pairs, steered to a target.",
     source: "[Xia05 §IV-B]",
     params: Config::PARAMS,
+    former: &[("law", "printed", "har02")],
     dynamics: Dynamics::Window(dynamics),
     page: "models/monaco.md",
     maker: &Maker {

@@ -11,6 +11,7 @@ mod hosts;
 mod l4s;
 mod links;
 mod monaco;
+mod one_fifo;
 mod paths;
 mod queueing;
 mod readings;
