@@ -62,6 +62,8 @@ pub struct Acc {
     /// True if pairs have shown a queue, and no data was lost since without one.
     sees_queues: bool,
     losses: Losses,
+    /// True if the last report cut the window.
+    cut: bool,
 }
 
 /// The path as the window sees it: with its virtual queues, if the window holds them.
@@ -123,6 +125,7 @@ impl Acc {
             secant: law.longer_steps.then(Box::default),
             sees_queues: false,
             losses: Losses::default(),
+            cut: false,
         }
     }
 
@@ -133,9 +136,15 @@ impl Acc {
         self.estimate = a;
         self.sees_queues = self.shows_a_price() || self.sees_queues && !report.lost;
         self.losses.observe(report);
+        let cut = std::mem::take(&mut self.cut);
         if report.lost && self.takes_for_congestion() {
-            self.halve();
-            self.slow_down(true);
+            // The data of the report after a cut was sent before it. One window of data costs one cut
+            // [RFC 5681 §4.3]; the papers have one per round trip.
+            if !cut || self.law.on_loss == OnLoss::Window {
+                self.halve();
+                self.slow_down(true);
+                self.cut = true;
+            }
             return;
         }
         let mu = if self.law.mu_is_sent {
