@@ -238,9 +238,10 @@ impl<C: Controller> StreamSender<C> {
         if !sack {
             self.duplicates += new;
         }
-        // The echo is of the packet that arrived, unless the block reports nothing new or without
+        // The first packet is overdue by the timer before this sample. The echo is of the packet that arrived, unless the block reports nothing new or without
         // blocks, where the packet may have arrived before. An acknowledgement that was overtaken
         // took longer than the path does [RFC 9002 §5.1].
+        let overdue = self.is_overdue(now);
         let rtt = (sack && new > 0 && in_order).then(|| now.since(echo));
         if let Some(rtt) = rtt {
             self.rtt.sample(rtt);
@@ -272,7 +273,7 @@ impl<C: Controller> StreamSender<C> {
         }
         if lost {
             self.recover_from(Congestion::Loss, now);
-        } else if new > 0 && self.is_overdue(now) {
+        } else if new > 0 && overdue {
             self.board.lose_first();
             self.recover_from(Congestion::EarlyLoss, now);
         }
