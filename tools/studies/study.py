@@ -133,3 +133,25 @@ def table(*rows):
         print("| " + " | ".join(str(cell) for cell in row) + " |")
         if i == 0:
             print("|" + "---|" * len(row))
+
+
+def drawn(file, across, up, lines, log="", marks=(), ends=None):
+    """Draws lines as SVG: (name, points, matplotlib's style) each, and vertical marks with a text. Needs matplotlib."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams.update({"svg.hashsalt": "accord", "svg.fonttype": "none", "font.size": 9})
+    import matplotlib.pyplot as plt
+
+    figure, axis = plt.subplots(figsize=(7.2, 3.2), layout="constrained")
+    for name, points, style in lines:
+        axis.plot(*zip(*points), style, label=name, markersize=3.5, linewidth=1.2)
+    for scale in log:
+        getattr(axis, f"set_{scale}scale")("log")
+    axis.set(xlabel=across, ylabel=up, **(ends or {}))
+    for at, text in marks:
+        axis.axvline(at, color="0.5", linewidth=0.8, linestyle=":")
+        axis.annotate(text, (at, 1), (3, -9), xycoords=("data", "axes fraction"), textcoords="offset points", fontsize=8)
+    axis.grid(alpha=0.3)
+    figure.legend(loc="outside right upper", frameon=False)
+    figure.savefig(file, metadata={"Date": None})
