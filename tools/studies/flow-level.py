@@ -5,6 +5,7 @@ by processor sharing without packets: each transfer in service has an equal part
 
     python3 tools/studies/flow-level.py load               by load and controller, exponential sizes of 2 MB
     python3 tools/studies/flow-level.py size               by the law of sizes and their mean, at a load of 0.8
+    python3 tools/studies/flow-level.py formula            processor sharing over many arrivals, against the formula
     python3 tools/studies/flow-level.py load --plot FILE
 """
 
@@ -36,12 +37,12 @@ SIZES = {
 }
 
 
-def arrivals(load, law, mean, seed):
+def arrivals(load, law, mean, seed, seconds=SECONDS):
     """Starts in s and sizes in bytes."""
     draw, at, found = random.Random(seed), 0.0, []
     while True:
         at += draw.expovariate(load * LINK / mean)
-        if at > SECONDS:
+        if at > seconds:
             return found
         found.append((at, max(1, round(SIZES[law](draw, mean)))))
 
@@ -94,19 +95,16 @@ each = [
     return statistics.mean(map(float, durations))
 
 
-def ratio(load, law, mean, controller):
-    """The mean completion time over that of processor sharing, of each seed."""
+def compared(load, law, mean, controller):
+    """The mean completion time over that of processor sharing with 95 % confidence, and the difference."""
     found = []
     for seed in SEEDS:
         transfers = arrivals(load, law, mean, seed)
-        found.append(packets(transfers, controller) / shared(transfers))
-    return found
-
-
-def plus_minus(values):
-    """The mean and half the width of its 95 % confidence interval; Student's t of so few values."""
-    width = {2: 12.7, 3: 4.30}[len(values)] * statistics.stdev(values) / len(values) ** 0.5
-    return f"{statistics.mean(values):.2f} ± {width:.2f}"
+        found.append((packets(transfers, controller), shared(transfers)))
+    ratios = [took / ideal for took, ideal in found]
+    width = 4.30 * statistics.stdev(ratios) / len(ratios) ** 0.5  # Student's t of three
+    more = statistics.mean(took - ideal for took, ideal in found)
+    return statistics.mean(ratios), f"{statistics.mean(ratios):.2f} ± {width:.2f}, {more:+.2f} s"
 
 
 def by_load(plot):
@@ -116,9 +114,9 @@ def by_load(plot):
         same = statistics.mean(shared(arrivals(load, "exponential", mean, seed)) for seed in SEEDS)
         cells = []
         for name, controller in CONTROLLERS.items():
-            found = ratio(load, "exponential", mean, controller)
-            cells.append(plus_minus(found))
-            lines[name].append((load, statistics.mean(found)))
+            ratio, cell = compared(load, "exponential", mean, controller)
+            cells.append(cell)
+            lines[name].append((load, ratio))
         rows.append((load, f"{digits(mean / LINK / (1 - load))} s", f"{digits(same)} s", *cells))
         print(*rows[-1], file=sys.stderr, flush=True)
     table(*rows)
@@ -133,18 +131,32 @@ def by_size():
     rows = [("sizes", "mean", "x/(C·(1 − ρ))", "processor sharing", *names)]
     for law, mean in (("exponential", 0.2e6), ("exponential", 2e6), ("exponential", 20e6), ("constant", 2e6), ("Pareto, 1.5", 2e6)):
         same = statistics.mean(shared(arrivals(0.8, law, mean, seed)) for seed in SEEDS)
-        cells = [plus_minus(ratio(0.8, law, mean, CONTROLLERS[name])) for name in names]
+        cells = [compared(0.8, law, mean, CONTROLLERS[name])[1] for name in names]
         rows.append((law, f"{mean / 1e6:g} MB", f"{digits(mean / LINK / 0.2)} s", f"{digits(same)} s", *cells))
         print(*rows[-1], file=sys.stderr, flush=True)
     table(*rows)
 
 
+def by_formula():
+    """Processor sharing without packets over many arrivals, against the formula."""
+    rows = [("load", "sizes", "arrivals", "their mean size", "x/(C·(1 − ρ))", "processor sharing")]
+    for load in (0.3, 0.5, 0.8):
+        for law in ("exponential", "constant"):
+            transfers = arrivals(load, law, 2e6, 7, 3000)
+            mean = statistics.mean(size for _, size in transfers)
+            rows.append((load, law, len(transfers), f"{digits(mean / 1e6)} MB", f"{digits(2e6 / LINK / (1 - load))} s", f"{digits(shared(transfers))} s"))
+    table(*rows)
+
+
 def main():
     parser = argparse.ArgumentParser()
-    parser.add_argument("what", choices=["load", "size"])
+    parser.add_argument("what", choices=["load", "size", "formula"])
     parser.add_argument("--plot")
     asked = parser.parse_args()
-    by_load(asked.plot) if asked.what == "load" else by_size()
+    if asked.what == "load":
+        by_load(asked.plot)
+    else:
+        {"size": by_size, "formula": by_formula}[asked.what]()
 
 
 main()

@@ -28,16 +28,16 @@ def per_flow(found, flows, engine="packet"):
     return queue, queue * found.measured("swing of the queue", engine)
 
 
-def model(alpha, trip=40.0, flows=4, rate=2.5):
-    """The same of Low02's eqs. 16 to 19 with equal flows, in steps of 1 ms; packets and ms."""
-    price, window, seen = 0.0, 2.0, []
-    for step in range(60_000):
-        x = window / (trip + price)
-        error = alpha - x * price
-        window += (error > 0) / (trip + price) - (error < 0) / (trip + price)
-        price = max(price + (flows * x - rate) / rate, 0)
-        if step >= 30_000:
-            seen.append(price * rate / flows)
+def model(alpha, trips=(20, 40, 80, 160), rate=2.5):
+    """The same of Low02's eqs. 16 to 19, with a flow per base round-trip time, in steps of 1 ms; packets and ms."""
+    price, windows, seen = 0.0, [5.0, 10.0, 20.0, 40.0], []
+    for step in range(40_000):
+        rates = [w / (d + price) for w, d in zip(windows, trips)]
+        signs = [(alpha > x * price) - (alpha < x * price) for x in rates]
+        windows = [w + sign / (d + price) for w, sign, d in zip(windows, signs, trips)]
+        price = max(price + (sum(rates) - rate) / rate, 0)
+        if step >= 20_000:
+            seen.append(price * rate / len(trips))
     return statistics.mean(seen), statistics.pstdev(seen)
 
 
