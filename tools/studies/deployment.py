@@ -26,7 +26,7 @@ WAYS = {
 
 
 def measured(way, places, seeds=3):
-    """The point with these links changed, as means of so many seeds."""
+    """The point with these links changed, as means of some seeds."""
     all_, one = WAYS[way]
     (point,) = run("deploy.toml", "--reps", str(seeds), sets=[all_, *(one.format(i) for i in places)])
     return point

@@ -123,7 +123,7 @@ def by_load(plot):
     if plot:
         styles = ("o-", "s-", "^-", "v--", "D--", "x:")
         named = [(name.replace("`", ""), points, style) for (name, points), style in zip(lines.items(), styles)]
-        drawn(plot, "load", "completion time over processor sharing", named, log="y")
+        drawn(plot, "load", "completion time over processor sharing", named, ends={"ylim": (0, 5)})
 
 
 def by_size():

@@ -21,7 +21,7 @@ AT = "flow.f.controller."
 
 
 def network(flows=4, trip=40, target=30):
-    """The settings of so many flows, a round trip in ms and a target in KB. The path begins a quarter shorter."""
+    """The settings of a number of flows, a round trip in ms and a target in KB. The path begins a quarter shorter."""
     before = 0.75 * trip
     half = 12 if trip <= 40 else 36  # seconds, some hundreds of round trips
     window = max(1, round(RATE * before / 8e6 + target))
@@ -63,7 +63,7 @@ def onset(sets, of=lambda kappa: gain("p", kappa), low=0.3, high=1.3, engine="pa
 
 
 def limit(sets):
-    """The largest gain at which `accord stability` calls the last phase stable, and up to which it guarantees that."""
+    """The limit of the gain by `accord stability` in the last phase, and the gain up to which it guarantees rest."""
     words = ["stability", "loop.toml", "--json", "-q"]
     found = json.loads(called(*words, *[w for s in sets for w in ("--set", s)]))["points"][0]["phases"][-1]
     if found["error"]:
@@ -107,7 +107,7 @@ def by_policy(plot):
         lines.append((name, list(zip(gains, (100 * s for s in swings))), "o-"))
     table(*rows)
     if plot:
-        marks = ((0.5, "Xia05"), (0.578, "limit, paced"), (1, "limit, not paced"))
+        marks = ((0.578, "limit, paced"), (1, "limit, not paced"))
         drawn(plot, "part of a small error that is closed per round trip", "swing of the queue, %", lines, marks=marks)
 
 
