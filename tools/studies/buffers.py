@@ -17,7 +17,7 @@ QUEUE = "topology.dumbbell.queue"
 def point(flows, way, law="xia05"):
     """The last quarter of a run that begins near its equilibrium."""
     window = max(1, min(1000, round(PIPE / flows + (3 if way.startswith("droptail") else 0))))
-    seconds = 6 if flows >= 100_000 else 4 if flows > 100 else 16
+    seconds = 4 if 100 < flows < 100_000 else 16
     if flows == 10_000 and way != "droptail":
         seconds = 2
     if way == "site":
