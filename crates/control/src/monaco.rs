@@ -70,6 +70,7 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
                 GivesUp::Accumulation { bound }
             }
         },
+        answers: law::counts(values),
         ..WindowDynamics::UNRESPONSIVE
     }
 }

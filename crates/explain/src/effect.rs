@@ -99,7 +99,7 @@ impl Effect {
                         f.ack = LEAST;
                     }
                 });
-                "no flow sends acknowledgements"
+                "no flow sends acknowledgements; counts of tunnels are control packets"
             }
             Effect::Packets => {
                 smaller_packets(&mut s, finer);
