@@ -36,7 +36,8 @@ fn problems(papers: &Papers, experiments: &BTreeMap<&str, Vec<Scenario>>) -> Vec
         }
         let law = figure.law.as_deref().map(|law| (LAW_AXIS, law));
         let ours = law.map(|_| (LAW_AXIS, OUR_LAW));
-        let at = figure.at.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        let permitted = figure.open.iter().flat_map(|open| &open.values).flat_map(|v| &v.at);
+        let at = figure.at.iter().chain(permitted).map(|(k, v)| (k.as_str(), v.as_str()));
         for (axis, value) in law.into_iter().chain(ours).chain(at) {
             let is = |p: &&Scenario| p.point.iter().any(|(k, v)| k == axis && v == value);
             if !points.iter().any(is) {

@@ -57,8 +57,8 @@ pub use markup::escape;
 pub use overview::overview;
 pub use page::{PageParts, comparison_page, page, page_parts, shell};
 pub use papers::{
-    FigureCounts, FigureRecord, FigureVerdict, LAW_AXIS, OUR_LAW, OwnRecord, PaperFigure, Papers,
-    RivalRecord, Score, Share, Summary,
+    FigureCounts, FigureRecord, FigureVerdict, LAW_AXIS, OUR_LAW, Open, OwnRecord, PaperFigure,
+    PaperLaw, Papers, Permitted, RivalRecord, Score, Share, Summary,
 };
 pub use results::{ExperimentRow, Results};
 pub use schema::{OUTPUTS, output_schema};

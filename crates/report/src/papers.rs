@@ -29,9 +29,52 @@ pub struct Papers {
     /// Experiments that have the name of a paper or checks against one, and show no figure or table
     /// of it: other settings, and claims of the text.
     pub rivals: Vec<String>,
+    /// The laws of papers whose switches are partly open.
+    #[serde(rename = "law", default)]
+    pub laws: Vec<PaperLaw>,
     /// The figures and tables.
     #[serde(rename = "figure")]
     pub figures: Vec<PaperFigure>,
+}
+
+/// A law of papers, and its switches that the text leaves open.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PaperLaw {
+    /// The value of the axis [`LAW_AXIS`].
+    pub name: String,
+    /// The keys of the papers whose figures share one reading of it.
+    pub papers: Vec<String>,
+    /// The open switches.
+    #[serde(default)]
+    pub open: Vec<Open>,
+}
+
+/// A setting or switch that a paper leaves open.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Open {
+    /// The name, for people: "control packets".
+    pub name: String,
+    /// The values that the text permits. The first is that of the scenario files.
+    pub values: Vec<Permitted>,
+}
+
+/// A value that the text of a paper permits.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Permitted {
+    /// The value, for people: "40 B".
+    pub value: String,
+    /// The source: the text, another paper of these authors, a default of that time.
+    pub from: String,
+    /// Settings of the form PATH=VALUE that make it: of the scenario files, or for a switch of a law
+    /// of the law's controller.
+    #[serde(default)]
+    pub set: Vec<String>,
+    /// The points of the experiments' own sweeps that have it, by axis.
+    #[serde(default)]
+    pub at: BTreeMap<String, String>,
 }
 
 /// A figure or table of a paper, and the checks that show it: those of packets against the paper,
@@ -53,6 +96,9 @@ pub struct PaperFigure {
     /// The setting of the paper's own case, by the axes of sweeps that have other settings, too.
     #[serde(default)]
     pub at: BTreeMap<String, String>,
+    /// The settings that the paper leaves open.
+    #[serde(default)]
+    pub open: Vec<Open>,
     /// The beginnings of the names of the checks. Without any, all checks count.
     #[serde(default)]
     pub checks: Vec<String>,
@@ -62,6 +108,13 @@ pub struct PaperFigure {
 }
 
 impl PaperFigure {
+    /// Returns the setting of the paper's own case with the first value of each open setting.
+    pub fn own_case(&self) -> BTreeMap<&str, &str> {
+        let first = self.open.iter().filter_map(|open| open.values.first());
+        let at = first.flat_map(|value| &value.at).chain(&self.at);
+        at.map(|(axis, value)| (axis.as_str(), value.as_str())).collect()
+    }
+
     /// Returns whether the name of a check is among those that count.
     fn has_name(&self, name: &str) -> bool {
         let begins = |beginnings: &[String]| beginnings.iter().any(|b| name.starts_with(b));
@@ -75,9 +128,9 @@ impl PaperFigure {
         let law = check.setting(LAW_AXIS);
         let other_law = |law: &&str| laws.contains(law) && Some(*law) != self.law.as_deref();
         let law = law.filter(other_law).map(|law| (LAW_AXIS, law));
-        let axes = self.at.iter().filter_map(|(axis, own)| {
+        let axes = self.own_case().into_iter().filter_map(|(axis, own)| {
             let value = check.setting(axis)?;
-            (value != own).then_some((axis.as_str(), value))
+            (value != own).then_some((axis, value))
         });
         let settings: Vec<String> = (law.into_iter().chain(axes))
             .map(|(axis, value)| format!("{axis} = {value}"))
