@@ -37,7 +37,7 @@ accord_family::params! {
         pub period: Duration = duration("4 ms").symbol("Δt").source("[Ple03 §III-B]"),
         /// Relative change of a transmit probability per period while a rate is out of its bounds.
         pub step: f64 = number("0.125", 0.001, 0.999).symbol("w").source("[Ple03 eq. 1], its value ours"),
-        /// Increase of a transmit probability per period while bandwidth is left, for an aggregate without a floor; floors [change it](#equations).
+        /// Increase of a transmit probability per period while bandwidth is left, for an aggregate without a floor.
         pub increase: f64 = number("0.02", 1e-6, 1.0).symbol("C").source("[Ple03 eq. 1], its value fitted to Ple03"),
         /// Relative decrease of a transmit probability per period while none is left, for an aggregate that offers the link's rate c and has no floor.
         pub decrease: f64 = number("0.06", 1e-6, 10.0).symbol("D·c").source("[Ple03 eq. 1], its value fitted to Ple03"),
