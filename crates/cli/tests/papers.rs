@@ -85,7 +85,7 @@ fn all_entries_name_what_is_there_and_all_experiments_of_papers_are_named() {
         *counts.entry(&figure.paper).or_default() += 1;
     }
     // The figures and tables with results that the papers print: Xia05 2 and 4 to 11, Xia03 3 and 4
-    // (its section V-B), Har02 4 to 7, Low02 tables I to VII and figures 2, 3, 5 to 8, Ple03 1, 3, 4,
+    // (its section IV-B), Har02 4 to 7, Low02 tables I to VII and figures 2, 3, 5 to 8, Ple03 1, 3, 4,
     // 6 to 9 and table I.
     let printed = [("Har02", 4), ("Low02", 13), ("Ple03", 8), ("Xia03", 2), ("Xia05", 9)];
     assert_eq!(counts, BTreeMap::from(printed));
