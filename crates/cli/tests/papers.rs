@@ -73,6 +73,10 @@ fn problems(papers: &Papers, experiments: &BTreeMap<&str, Vec<Scenario>>) -> Vec
             }
         }
         wrong.extend(errors_of_open(&figure.open).iter().map(|e| format!("{title}: {e}")));
+        let open = figure.open.iter().flat_map(|open| &open.values).flat_map(|v| v.at.keys());
+        for axis in open.filter(|axis| figure.at.contains_key(*axis)) {
+            wrong.push(format!("{title}: {axis} is open, and `at` fixes it"));
+        }
         let law = figure.law.as_deref().map(|law| (LAW_AXIS, law));
         let ours = law.map(|_| (LAW_AXIS, OUR_LAW));
         let permitted = figure.open.iter().flat_map(|open| &open.values).flat_map(|v| &v.at);
