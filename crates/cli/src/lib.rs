@@ -41,6 +41,7 @@ mod point;
 mod progress;
 mod python;
 mod qlogs;
+mod readings;
 mod record;
 mod reproduce;
 mod results;

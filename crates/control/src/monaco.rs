@@ -81,5 +81,5 @@ fn meter(values: &Values) -> Meter {
         "ideal" => Estimator::Ideal,
         _ => Estimator::Monaco,
     };
-    Meter::new(law::egress_weight(values), estimator, law::plain_meter(values))
+    Meter::new(values.number("egress_weight"), estimator, law::plain_meter(values))
 }

@@ -25,6 +25,7 @@ mod overview;
 mod page;
 mod papers;
 mod range;
+mod readings;
 mod results;
 mod schema;
 pub mod show;
@@ -57,8 +58,11 @@ pub use markup::escape;
 pub use overview::overview;
 pub use page::{PageParts, comparison_page, page, page_parts, shell};
 pub use papers::{
-    FigureCounts, FigureRecord, FigureVerdict, LAW_AXIS, OUR_LAW, OwnRecord, PaperFigure, Papers,
-    RivalRecord, Score, Share, Summary,
+    FigureCounts, FigureRecord, FigureVerdict, FindingRecord, LAW_AXIS, OUR_LAW, Open, OwnRecord,
+    PaperFigure, PaperLaw, Papers, Permitted, RivalRecord, Score, Share, Summary,
+};
+pub use readings::{
+    FigureReadings, LawChoice, Never, RECORD, Reading, Readings, Row as ReadingRow, SEEDS,
 };
 pub use results::{ExperimentRow, Results};
 pub use schema::{OUTPUTS, output_schema};
