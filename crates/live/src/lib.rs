@@ -3,7 +3,8 @@
 //!
 //! Every node of the scenario has a UDP socket. Every packet that crosses a link crosses the
 //! kernel, from the socket of one node to that of the next. A node that feeds links of the network
-//! is a router and has its own thread. Hosts share one (`station.rs`).
+//! is a router and has its own thread. Hosts share one. A
+//! thread drives a machine of the packet engine (`driver.rs`).
 //!
 //! Nodes are joined by the loopback device. Alternatively each has a network namespace, and they
 //! are joined by pairs of virtual Ethernet devices ([`Mode`]). The rest is the same in both modes,
@@ -51,17 +52,15 @@
 #[cfg(target_os = "linux")]
 #[path = "."]
 mod linux {
-    pub mod agenda;
+    pub mod achieved;
     pub mod arrived;
     pub mod collect;
     pub mod connection;
     pub mod deciders;
     pub mod driver;
-    pub mod ends;
     pub mod fabric;
     pub mod gateway;
     pub mod lateness;
-    pub mod link;
     pub mod namespace;
     pub mod packet;
     pub mod plan;
@@ -71,7 +70,6 @@ mod linux {
     pub mod run;
     pub mod site;
     pub mod socket;
-    pub mod station;
     pub mod tcp_info;
     pub mod thread;
     pub mod tun;

@@ -17,62 +17,71 @@ use accord_units::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The kind of an event. Events of the same time are handled in the order of this list. A packet
-/// that leaves a port makes room for one that arrives. A sample is of the time before it, so a flow
-/// that starts with it has no part in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum EventKind {
-    /// The port of link `index` has sent its packet.
-    Sent,
-    /// A sample is due.
-    Sample,
-    /// A reading for steady-state detection is due (`skip.rs`).
-    Watch,
-    /// The scenario's event `index`.
-    Change,
-    /// The timer of link `index`'s queue discipline is due.
-    Discipline,
-    /// Flow `index` starts.
-    Start,
-    /// Flow `index` stops.
-    Stop,
-    /// The application of flow `index` acts.
-    Application,
-    /// The sender of flow `index` is woken, as it asked.
-    Wake,
-    /// The host of flow `index` has processed a packet.
-    Processed,
-    /// The next packet comes out of the wire of link `index`, which reorders packets.
-    Overtake,
-    /// The first packet on the wire of link `index` comes out.
-    Arrive,
+/// Declares the kinds of events in their order, and the table of them by number.
+macro_rules! kinds {
+    ($(#[$of_all:meta])* pub enum $name:ident { $($(#[$doc:meta])* $kind:ident,)* }) => {
+        $(#[$of_all])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $name {
+            $($(#[$doc])* $kind,)*
+        }
+
+        /// The kinds by number. The last one is repeated to fill the table.
+        const EVENT_KINDS: [$name; 16] = {
+            let kinds = [$($name::$kind),*];
+            let mut table = [kinds[kinds.len() - 1]; 16];
+            let mut i = 0;
+            while i < kinds.len() {
+                table[i] = kinds[i];
+                i += 1;
+            }
+            table
+        };
+    };
+}
+
+kinds! {
+    /// The kind of an event. Events of the same time are handled in the order of this list. A packet
+    /// that leaves a port makes room for one that arrives. A sample is of the time before it, so a flow
+    /// that starts with it has no part in it.
+    ///
+    /// A new kind takes its place here, and its arm in `EventsEngine::handle`.
+    pub enum EventKind {
+        /// The port of link `index` has sent its packet.
+        Sent,
+        /// A sample is due.
+        Sample,
+        /// A reading for steady-state detection is due (`skip.rs`).
+        Watch,
+        /// The scenario's event `index`.
+        Change,
+        /// The timer of link `index`'s queue discipline is due.
+        Discipline,
+        /// Flow `index` starts.
+        Start,
+        /// Flow `index` stops.
+        Stop,
+        /// The application of flow `index` acts.
+        Application,
+        /// The sender of flow `index` is woken, as it asked.
+        Wake,
+        /// An end of another stack is woken, as it asked: that of flow `index / 2`, at its source or, if
+        /// `index` is odd, at its sink.
+        WakeOther,
+        /// The host of flow `index` has processed a packet.
+        Processed,
+        /// The next packet comes out of the wire of link `index`, which reorders packets.
+        Overtake,
+        /// The first packet on the wire of link `index` comes out.
+        Arrive,
+    }
 }
 
 impl EventKind {
     /// The kind with the number zero.
-    pub const FIRST: EventKind = EventKind::Sent;
+    pub const FIRST: EventKind = EVENT_KINDS[0];
 }
-
-/// The kinds by number. The last one is repeated to fill the table.
-const EVENT_KINDS: [EventKind; 16] = [
-    EventKind::Sent,
-    EventKind::Sample,
-    EventKind::Watch,
-    EventKind::Change,
-    EventKind::Discipline,
-    EventKind::Start,
-    EventKind::Stop,
-    EventKind::Application,
-    EventKind::Wake,
-    EventKind::Processed,
-    EventKind::Overtake,
-    EventKind::Arrive,
-    EventKind::Arrive,
-    EventKind::Arrive,
-    EventKind::Arrive,
-    EventKind::Arrive,
-];
 
 /// The number of bits of index in a key. The kind is above them.
 const INDEX_BITS: u32 = 28;
@@ -242,6 +251,22 @@ impl Calendar {
         let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
         let index = (key & INDEX) ^ shuffle(time);
         Some((Time::from_ps(time), kind, index as usize))
+    }
+
+    /// Takes the next event, if it is due by `to`. Events up to `to` may still be added after a call
+    /// that returns `None`.
+    pub fn pop_by(&mut self, to: Time) -> Option<(Time, EventKind, usize)> {
+        if self.next_time() > to { None } else { self.pop() }
+    }
+
+    /// Returns the time of the next event, or `Time::MAX` if there is none.
+    pub fn next_time(&mut self) -> Time {
+        if self.due.is_empty()
+            && let Some(event) = self.next_slot()
+        {
+            self.place_due(event);
+        }
+        self.due.last().map_or(Time::MAX, |(time, _)| Time::from_ps(*time))
     }
 
     /// Returns an event of the next occupied slot, most likely the next event. Another event of its

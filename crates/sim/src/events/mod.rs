@@ -31,6 +31,9 @@
 //! 17. **Pump** (`ends.rs`): sends the packets of a sender that are due, and sets its timer.
 //! 18. **Process** (`ends.rs`): the delay of a packet in its host.
 //! 19. **Change** (`change.rs`): a new rate, delay, demand or route.
+//! 20. **Machine** (`machine.rs`): the engine over some of the nodes, with an **outside**
+//!     (`outside.rs`): packets enter and leave it, **whole** ones are of **other** stacks
+//!     (`other.rs`), and its samples are **parts** (`part.rs`).
 //!
 //! A packet-hop is cheap for three reasons. `layout.rs` leaves out most events. Packets wait in
 //! queues of the pool behind the one event of their wire, without allocations. A flow's timer is
@@ -41,8 +44,16 @@ mod ends;
 mod engine;
 mod forward;
 mod layout;
+mod machine;
+mod other;
+mod outside;
+mod part;
 mod ports;
 mod tunnels;
 mod wire;
 
 pub use engine::EventsEngine;
+pub use machine::{Departure, Machine, Tally};
+pub use other::{CarriedEnd, Order, Whole};
+pub use outside::Parcel;
+pub use part::{Part, SinkReading, SourceReading, merge};
