@@ -447,6 +447,26 @@ impl Calendar {
 mod tests {
     use super::*;
 
+    /// An event that was looked at leaves room for earlier ones, also in earlier slots.
+    #[test]
+    fn events_may_be_added_before_one_that_was_looked_at() {
+        let ms = |ms| Time::ZERO + Duration::from_ms(ms);
+        let mut calendar = Calendar::new(Time::MAX);
+        assert_eq!((calendar.next_time(), calendar.pop_by(Time::MAX)), (Time::MAX, None));
+        calendar.push(ms(9), EventKind::Wake, 1);
+        assert_eq!((calendar.next_time(), calendar.pop_by(ms(8))), (ms(9), None));
+        for (at, index) in [(ms(5), 2), (ms(3), 3), (ms(700), 4), (ms(9), 5)] {
+            calendar.push(at, EventKind::Wake, index);
+        }
+        assert_eq!(calendar.pop_by(ms(4)), Some((ms(3), EventKind::Wake, 3)));
+        assert_eq!((calendar.pop_by(ms(4)), calendar.next_time()), (None, ms(5)));
+        assert_eq!(calendar.pop_by(ms(5)), Some((ms(5), EventKind::Wake, 2)));
+        let at_nine = [calendar.pop_by(ms(9)), calendar.pop_by(ms(9)), calendar.pop_by(ms(9))];
+        let indices = at_nine.map(|event| event.map_or(0, |(_, _, index)| index));
+        assert!(indices == [1, 5, 0] || indices == [5, 1, 0], "{indices:?}");
+        assert_eq!(calendar.pop(), Some((ms(700), EventKind::Wake, 4)));
+    }
+
     /// However many events fall on one instant, and in whatever order they are added, few are moved
     /// per event.
     #[test]
