@@ -10,8 +10,9 @@
 //! that feeds a link, and a change of its rate.
 
 use super::engine::EventsEngine;
-use super::other::{CarriedEnd, Order, Whole, codepoint};
-use super::outside::{Outside, Parcel};
+use super::other::{CarriedEnd, Order};
+use super::outside::Outside;
+use super::parcel::{Parcel, Whole, codepoint};
 use super::part::Part;
 use super::wire::EventPort;
 use crate::core::Core;

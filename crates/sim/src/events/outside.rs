@@ -4,26 +4,15 @@
 //! it as one that comes out of its link, so that both have their places among the events of their
 //! time.
 
-use super::engine::EventsEngine;
 use super::layout::Paths;
 use super::other::{Order, Other};
 use super::part::Part;
-use crate::hop::WireExit;
 use crate::packet::Packet;
 use crate::pool::Handle;
 use accord_scenario::{Carrier, LinkId, NodeId, Scenario};
 use accord_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// A packet at the border of a machine, with its bytes if it is a whole IP packet.
-#[derive(Clone, Debug)]
-pub struct Parcel {
-    /// The packet. Its hop is the next one.
-    pub packet: Packet,
-    /// The bytes of a packet of another stack.
-    pub bytes: Option<Box<[u8]>>,
-}
 
 /// A packet on the wire of a link that leaves the machine. Of two that come out at one time, the
 /// first is that of the smaller link, then the one that entered the wire first.
@@ -120,7 +109,7 @@ impl Outside {
     }
 
     /// Keeps the bytes of a packet in the machine.
-    fn keep(&mut self, handle: Handle, bytes: Box<[u8]>) {
+    pub fn keep(&mut self, handle: Handle, bytes: Box<[u8]>) {
         let place = handle.number();
         if self.bytes.len() <= place {
             self.bytes.resize(place + 1, None);
@@ -129,60 +118,31 @@ impl Outside {
     }
 
     /// Takes the bytes of a packet of another stack.
-    fn take(&mut self, handle: Handle) -> Option<Box<[u8]>> {
+    pub fn take(&mut self, handle: Handle) -> Option<Box<[u8]>> {
         self.bytes.get_mut(handle.number())?.take()
+    }
+
+    /// Returns true if packets out of a link leave the machine.
+    pub fn leaves(&self, link: LinkId) -> bool {
+        self.leaves[link]
+    }
+
+    /// Adds a packet that leaves by a link at `at`.
+    pub fn push(&mut self, link: LinkId, handle: Handle, at: Time) {
+        self.count += 1;
+        let count = self.count;
+        self.leaving.push(Reverse(Leaving { at, link, count, handle }));
+    }
+
+    /// Takes the next packet that leaves by `to`, with its link and its time.
+    pub fn pop(&mut self, to: Time) -> Option<(LinkId, Time, Handle)> {
+        let &Reverse(first) = self.leaving.peek().filter(|Reverse(first)| first.at <= to)?;
+        self.leaving.pop();
+        Some((first.link, first.at, first.handle))
     }
 
     /// The time at which the first packet leaves, or `Time::MAX`.
     pub fn next_leave(&self) -> Time {
         self.leaving.peek().map_or(Time::MAX, |Reverse(first)| first.at)
-    }
-}
-
-impl EventsEngine<'_> {
-    /// Returns true if packets out of a link leave the machine.
-    #[inline]
-    pub fn leaves(&self, link: LinkId) -> bool {
-        self.outside.as_ref().is_some_and(|outside| outside.leaves[link])
-    }
-
-    /// Puts a packet on the wire of a link out of which it leaves the machine at `at`.
-    pub fn leave_machine(&mut self, link: LinkId, handle: Handle, at: Time) {
-        self.core.pool.packet(handle).hop += 1;
-        if let Some(outside) = &mut self.outside {
-            outside.count += 1;
-            let count = outside.count;
-            outside.leaving.push(Reverse(Leaving { at, link, count, handle }));
-        }
-    }
-
-    /// Takes the next packet that leaves the machine by `to`, with its link and its time.
-    pub fn next_left(&mut self, to: Time) -> Option<(LinkId, Time, Parcel)> {
-        let leaving = &mut self.outside.as_mut()?.leaving;
-        let &Reverse(first) = leaving.peek().filter(|Reverse(first)| first.at <= to)?;
-        leaving.pop();
-        Some((first.link, first.at, self.remove(first.handle)))
-    }
-
-    /// Takes a packet from outside, which comes out of `link` at `at`.
-    pub fn enter_machine(&mut self, link: LinkId, parcel: Parcel, at: Time) {
-        let handle = self.insert(parcel);
-        self.await_arrival(handle, WireExit { link, at });
-    }
-
-    /// Adds a packet with its bytes.
-    pub fn insert(&mut self, parcel: Parcel) -> Handle {
-        let handle = self.core.pool.insert(parcel.packet);
-        if let (Some(outside), Some(bytes)) = (&mut self.outside, parcel.bytes) {
-            outside.keep(handle, bytes);
-        }
-        handle
-    }
-
-    /// Takes a packet with its bytes.
-    pub fn remove(&mut self, handle: Handle) -> Parcel {
-        let packet = self.core.pool.remove(handle);
-        let whole = self.outside.as_mut().filter(|outside| outside.is_other(packet.flow as usize));
-        Parcel { packet, bytes: whole.and_then(|outside| outside.take(handle)) }
     }
 }

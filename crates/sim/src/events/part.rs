@@ -1,8 +1,5 @@
 //! The samples of a machine with an outside: the part that it knows of each.
 
-use super::engine::EventsEngine;
-use crate::calendar::EventKind;
-use crate::gauge::Links as _;
 use accord_elements::read_flow;
 use accord_port::Count;
 use accord_record::{Delays, FlowReading, LinkReading};
@@ -52,68 +49,6 @@ pub struct SinkReading {
     pub fresh: u64,
     /// The delays of data, for flows whose packets carry their sending time.
     pub delays: Option<Delays>,
-}
-
-impl EventsEngine<'_> {
-    /// Takes the part of a sample, and schedules the next sample.
-    pub fn take_part(&mut self) {
-        let part = self.read_part();
-        let core = &mut self.core;
-        core.next_sample = core.now + core.scenario.sample;
-        core.calendar.push(core.next_sample, EventKind::Sample, 0);
-        if let Some(outside) = &mut self.outside {
-            outside.samples += 1;
-            let number = outside.samples;
-            outside.parts.push(Part { number, ..part });
-        }
-    }
-
-    fn read_part(&mut self) -> Part {
-        let (now, scenario) = (self.core.now, self.core.scenario);
-        let mut part = Part {
-            number: 0,
-            sources: Vec::new(),
-            sinks: Vec::new(),
-            links: Vec::new(),
-            lost: Vec::new(),
-            logs: Vec::new(),
-        };
-        let Some(outside) = &self.outside else {
-            return part;
-        };
-        for (id, flow) in self.core.flows.iter_mut().enumerate() {
-            let (source, sink) = scenario.ends(id);
-            let other = outside.others[id].as_ref();
-            if outside.is_here(source) {
-                let carried = other.and_then(|other| other.ends[0].as_ref());
-                let reading = SourceReading {
-                    started: flow.session.is_started(),
-                    stopped: flow.session.has_ended(),
-                    sent: flow.sent.bytes,
-                    due: flow.due(now),
-                    view: carried.map_or_else(|| flow.sender.view(), |c| c.end.view()),
-                    edge: None,
-                };
-                part.sources.push((id, reading));
-                part.logs.extend(flow.sender.take_log().map(|log| (id, log)));
-            }
-            if outside.is_here(sink) {
-                let reading = SinkReading {
-                    delivered: flow.delivered.bytes,
-                    fresh: flow.fresh_bytes,
-                    delays: other.is_none().then_some(flow.delays),
-                };
-                part.sinks.push((id, reading));
-            }
-            part.lost.push(Count { packets: flow.losses, bytes: flow.data_lost.bytes });
-        }
-        let links = scenario.links.iter().enumerate();
-        let recorded = links.filter(|(_, l)| outside.is_here(l.from) && !l.attachment);
-        let recorded: Vec<LinkId> = recorded.map(|(id, _)| id).collect();
-        let (_, mut read) = self.read();
-        part.links = recorded.into_iter().map(|id| (id, read.read(id, now))).collect();
-        part
-    }
 }
 
 /// Returns the readings of all flows from the parts of a sample, one from each machine.
