@@ -1,10 +1,10 @@
 //! The events engine over some of the nodes, with an outside.
 //!
-//! A machine has no clock and no sockets. Its driver says which packets enter it and up to which
-//! time it is to go on, and the machine handles each event as of its due time, so that a port that is
-//! served late loses none of its rate. The driver then takes the results: packets that leave,
-//! samples, and orders to ends outside. There are no other influences, so that a run is the same
-//! whenever the same packets enter.
+//! A machine has no clock and no sockets. Its driver passes it the packets that enter, and the time
+//! up to which it is to go on. The machine handles each event as of its due time, so that a port that
+//! is served late loses none of its rate. The driver then takes the results: packets that leave,
+//! samples, and orders to ends outside. There are no other influences, so a run is the same whenever
+//! the same packets enter.
 //!
 //! Each departure and each arrival has its event. The shortcuts of the packet engine need to know all
 //! that feeds a link, and a change of its rate.

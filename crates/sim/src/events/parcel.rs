@@ -1,7 +1,7 @@
 //! Packets at the border of a machine.
 //!
-//! To links a packet of another stack is what its kind is: data of the source, an answer of the sink,
-//! or a control packet of a tunnel.
+//! Links treat a packet of another stack as one of ours of the same kind: data of the source, an
+//! answer of the sink, or a control packet of a tunnel.
 
 use crate::packet::{Packet, UNREAD};
 use accord_aqm::Ecn;
