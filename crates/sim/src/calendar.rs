@@ -102,6 +102,13 @@ pub(crate) fn key(time: Time, kind: EventKind, index: usize) -> u32 {
     (kind as u32) << INDEX_BITS | (index as u32 ^ shuffle(time.as_ps()))
 }
 
+/// Returns the time, the kind and the index of an event.
+#[inline(always)]
+fn read((time, key): (u64, u32)) -> (Time, EventKind, usize) {
+    let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
+    (Time::from_ps(time), kind, ((key & INDEX) ^ shuffle(time)) as usize)
+}
+
 /// A pending event in a slot of the wheel.
 #[derive(Clone, Copy, Debug)]
 struct WheelNode {
@@ -244,13 +251,11 @@ impl Calendar {
     /// Takes the next event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, EventKind, usize)> {
-        let (time, key) = match self.due.pop() {
+        let event = match self.due.pop() {
             Some(event) => event,
             None => self.next_slot()?,
         };
-        let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
-        let index = (key & INDEX) ^ shuffle(time);
-        Some((Time::from_ps(time), kind, index as usize))
+        Some(read(event))
     }
 
     /// Takes the next event, if it is due by `to`. Events up to `to` may still be added after a call
@@ -267,6 +272,19 @@ impl Calendar {
             self.place_due(event);
         }
         self.due.last().map_or(Time::MAX, |(time, _)| Time::from_ps(*time))
+    }
+
+    /// Returns all pending events, in no order. It takes as long as some dozens of events.
+    pub fn pending(&self) -> impl Iterator<Item = (Time, EventKind, usize)> {
+        let words = self.occupied.iter().enumerate().filter(|(_, bits)| **bits != 0);
+        let slots = words.flat_map(|(word, bits)| {
+            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+        });
+        let node = |id: u32| self.nodes.get(id as usize);
+        let slot = move |slot| std::iter::successors(node(self.heads[slot]), move |n| node(n.next));
+        let near = slots.flat_map(slot).map(|node| (node.time, node.key));
+        let heaps = self.rest.iter().chain(&self.far).map(|Reverse(event)| *event);
+        self.due.iter().copied().chain(near).chain(heaps).map(read)
     }
 
     /// Returns an event of the next occupied slot, most likely the next event. Another event of its
@@ -458,10 +476,15 @@ mod tests {
         for (at, index) in [(ms(5), 2), (ms(3), 3), (ms(700), 4), (ms(9), 5)] {
             calendar.push(at, EventKind::Wake, index);
         }
+        let mut indices: Vec<_> = calendar.pending().map(|(_, _, index)| index).collect();
+        indices.sort_unstable();
+        assert_eq!(indices, [1, 2, 3, 4, 5]);
         assert_eq!(calendar.pop_by(ms(4)), Some((ms(3), EventKind::Wake, 3)));
         assert_eq!((calendar.pop_by(ms(4)), calendar.next_time()), (None, ms(5)));
         assert_eq!(calendar.pop_by(ms(5)), Some((ms(5), EventKind::Wake, 2)));
         let at_nine = [calendar.pop_by(ms(9)), calendar.pop_by(ms(9)), calendar.pop_by(ms(9))];
+        let later: Vec<_> = calendar.pending().collect();
+        assert_eq!(later, [(ms(700), EventKind::Wake, 4)]);
         let indices = at_nine.map(|event| event.map_or(0, |(_, _, index)| index));
         assert!(indices == [1, 5, 0] || indices == [5, 1, 0], "{indices:?}");
         assert_eq!(calendar.pop(), Some((ms(700), EventKind::Wake, 4)));

@@ -15,6 +15,7 @@ use super::outside::Outside;
 use super::parcel::{Parcel, Whole, codepoint};
 use super::part::Part;
 use super::wire::EventPort;
+use crate::calendar::EventKind;
 use crate::core::Core;
 use crate::digest::Digest;
 use crate::flow::Flow;
@@ -259,12 +260,16 @@ impl<'a> Machine<'a> {
 
     /// The time before which no event has an effect outside, except for packets already on their
     /// wires.
-    pub fn next_effect(&mut self) -> Time {
-        let change = self.engine.changes.as_slice().first().map_or(Time::MAX, |e| e.at);
-        let core = &mut self.engine.core;
-        let event = core.calendar.next_time();
-        let effect = if event == Time::MAX { event } else { event + self.lookahead };
-        effect.min(core.next_sample).min(change)
+    pub fn next_effect(&self) -> Time {
+        let core = &self.engine.core;
+        let effects = core.calendar.pending().map(|(at, kind, index)| match kind {
+            EventKind::Sample | EventKind::Watch | EventKind::Change => at,
+            EventKind::Sent | EventKind::Discipline => at + self.engine.wires[index].delay,
+            // The timer was set again: this event does nothing.
+            EventKind::Wake if core.wakes[index] != at => Time::MAX,
+            _ => at + self.lookahead,
+        });
+        effects.min().unwrap_or(Time::MAX)
     }
 
     /// The time at which the first packet leaves, or `Time::MAX`. Later events may add an earlier one.
