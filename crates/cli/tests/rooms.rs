@@ -39,10 +39,9 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         &[
             "units",
             "family",
-            "aqm",
-            "port",
             "transport",
             "elements",
+            "sim",
             "host",
             "kernel",
             "traffic",

@@ -2,15 +2,15 @@
 //! clock. The state machines are those of the packet engine. Only the arrival times depend on the
 //! computer.
 
-use crate::driver::{Driver, Medium, Tape};
+use crate::driver::{Departed, Driver, Medium, Tape, leave};
 use crate::fabric::Fabric;
 use crate::packet::Packet;
 use crate::plan::Plan;
 use crate::run::crews;
 use crate::socket::Socket;
-use crate::station::{Departure, Station};
 use accord_host::Clock;
 use accord_scenario::{NodeId, Scenario};
+use accord_sim::Machine;
 use accord_units::{Duration, Time};
 use std::net::SocketAddrV4;
 use std::sync::mpsc;
@@ -29,8 +29,8 @@ fn live(s: &Scenario) -> Vec<Tape> {
         .map(|crew| {
             let own = crew.iter().filter_map(|&n| Some((n, sockets[n].take()?)));
             // The samples are discarded.
-            let parts = mpsc::channel().0;
-            let driver = Driver::new(&plan, &medium, own.collect(), &mut [], parts);
+            let samples = mpsc::channel().0;
+            let driver = Driver::new(&plan, &medium, own.collect(), &mut [], samples);
             driver.expect("no connections")
         })
         .collect();
@@ -44,15 +44,14 @@ fn live(s: &Scenario) -> Vec<Tape> {
 }
 
 /// Returns the packets that the station of this crew sends for these inputs.
-fn replayed(s: &Scenario, crew: &[NodeId], inputs: &[(Time, NodeId, Packet)]) -> Vec<Departure> {
-    let plan = Plan::new(s, 1, false);
-    let mut station = Station::new(&plan, crew);
+fn replayed(s: &Scenario, crew: &[NodeId], inputs: &[(Time, NodeId, Packet)]) -> Vec<Departed> {
+    let mut machine = Machine::new(s, crew);
     for (at, node, packet) in inputs {
-        station.advance(*at);
-        station.arrive(*node, packet.clone());
+        let (link, parcel) = packet.read(s, &machine, *node).expect("it was taken");
+        machine.enter(link, parcel, *at);
     }
-    station.advance(s.end());
-    std::iter::from_fn(|| station.release(s.end())).collect()
+    machine.advance(s.end());
+    std::iter::from_fn(|| leave(&mut machine, s.end(), 1)).collect()
 }
 
 #[test]
