@@ -1,6 +1,7 @@
 //! The contents of files that other programs wrote.
 
 use crate::fail::{Failure, unreadable};
+use accord::files::open;
 use std::io::Read;
 use std::path::Path;
 
@@ -11,7 +12,8 @@ const HEAD: u64 = 4096;
 pub fn contents(path: &Path, most: usize) -> Result<Vec<u8>, Failure> {
     let cannot = unreadable(path);
     let mut bytes = Vec::new();
-    let mut file = std::fs::File::open(path).map_err(&cannot)?;
+    // A file without a size, as in /proc, is counted as it is read.
+    let mut file = open(path, u64::MAX).map_err(&cannot)?;
     let head = file.by_ref().take(HEAD).read_to_end(&mut bytes);
     head.map_err(&cannot)?;
     if is_binary(&bytes) {

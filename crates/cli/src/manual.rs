@@ -39,7 +39,7 @@ pub fn man(args: &Man) -> Result<bool, Failure> {
         data(String::from_utf8_lossy(&page).trim_end())?;
         return Ok(true);
     };
-    let written = std::fs::create_dir_all(dir).and_then(|()| pages(dir, &command));
+    let written = accord::files::create_dirs(dir).and_then(|()| pages(dir, &command));
     let count = written.map_err(|e| {
         let message = format!("{} cannot be written to: {e}", dir.display());
         Failure::io(message, &e)
@@ -53,7 +53,7 @@ fn pages(dir: &Path, command: &Command) -> io::Result<usize> {
     let page = clap_mangen::Man::new(command.clone());
     let mut bytes = Vec::new();
     page.render(&mut bytes)?;
-    std::fs::write(dir.join(page.get_filename()), bytes)?;
+    accord::files::write(&dir.join(page.get_filename()), &bytes)?;
     let inner = command.get_subcommands().filter(|c| c.get_name() != "help");
     inner.map(|c| pages(dir, c)).sum::<io::Result<usize>>().map(|n| n + 1)
 }

@@ -143,7 +143,7 @@ fn files_elsewhere_are_not_read() {
     }
     assert!(said("{ trace = \"none.trace\" }").contains("\"none.trace\" cannot be read"));
     std::fs::create_dir(folder.join("sub")).expect("it can be made");
-    assert!(said("{ trace = \"sub\" }").contains("it is not a file"));
+    assert!(said("{ trace = \"sub\" }").contains("it is a directory"));
     assert!(said("{ trace = 5 }").contains("expected the name of a file, or a list of times"));
     assert!(said("{ trace = [5, 3] }").contains("3 ms comes after a later time"));
     assert!(said("{ trace = [] }").contains("the trace has no delivery opportunities"));
