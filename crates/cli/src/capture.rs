@@ -40,9 +40,9 @@ impl CaptureFile {
         let CaptureFile { path, whole, state } = self;
         let mut state = state.into_inner().unwrap_or_else(|e| e.into_inner());
         let written = state.failed.take().map_or_else(|| state.out.flush(), Err);
-        written.and_then(|()| whole.finish()).map_err(|e| {
-            Failure::io(format!("cannot write {}: {e}", path.display()), &e)
-        })
+        written
+            .and_then(|()| whole.finish())
+            .map_err(|e| Failure::io(format!("cannot write {}: {e}", path.display()), &e))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {

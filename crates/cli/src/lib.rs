@@ -66,7 +66,20 @@ use std::process::ExitCode;
 ///
 /// Panics if a family is not sound, see [`accord::catalogue_with`].
 pub fn main_with(controllers: &[&'static Family], disciplines: &[&'static Family]) -> ExitCode {
-    ExitCode::from(main_from(std::env::args_os(), controllers, disciplines))
+    let code = match prepared() {
+        Ok(()) => main_from(std::env::args_os(), controllers, disciplines),
+        Err(e) => e.report(),
+    };
+    ExitCode::from(code)
+}
+
+/// Prepares the process: a limit on the size of files becomes an error, and threads are started while a
+/// failure can be reported.
+fn prepared() -> Result<(), Failure> {
+    let limits = accord::files::limits_are_errors();
+    limits.map_err(|e| Failure::Unable(format!("signals cannot be set up: {e}")))?;
+    let threads = rayon::ThreadPoolBuilder::new().build_global();
+    threads.map_err(|e| Failure::Unable(format!("threads cannot be started: {e}")))
 }
 
 /// The controllers that this build adds to those of [`accord::catalogue`]: with the feature `quic` those of

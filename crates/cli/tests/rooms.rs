@@ -247,9 +247,8 @@ fn files_are_opened_in_one_place() {
         }
         for (i, line) in code(&path).lines().enumerate() {
             let named = |what: &&&str| {
-                line.match_indices(**what).any(|(at, _)| {
-                    !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
-                })
+                line.match_indices(**what)
+                    .any(|(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_'))
             };
             let of_kernel = ["\"/proc", "\"/sys"].iter().any(|place| line.contains(place));
             let Some(what) = OPENS.iter().find(named).filter(|_| !of_kernel) else {

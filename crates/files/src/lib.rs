@@ -12,6 +12,6 @@ mod whole;
 
 pub use read::{open, read, read_text};
 pub use whole::{
-    Whole, create_dirs, create_within, finish_all, hidden, is_same, open_log, publish, remove,
-    sweep_away, sync, temporary, write, write_new, write_secret, write_unsynced,
+    Whole, create_dirs, create_within, finish_all, hidden, is_same, limits_are_errors, open_log,
+    publish, remove, sweep_away, sync, temporary, write, write_new, write_secret, write_unsynced,
 };

@@ -415,6 +415,20 @@ pub fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
+/// Makes a file that grows beyond a limit of the system an error of the write, in place of a signal that
+/// ends the process. It holds for this thread and those that it starts from now on.
+///
+/// # Errors
+/// Fails if the system does.
+pub fn limits_are_errors() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::signal::{SigSet, Signal};
+        SigSet::from(Signal::SIGXFSZ).thread_block()?;
+    }
+    Ok(())
+}
+
 /// Returns whether an open file is the one at a path.
 pub fn is_same(file: &File, path: &Path) -> bool {
     #[cfg(unix)]

@@ -1,6 +1,8 @@
 //! Files that are written whole, and the reader with a limit.
 
-use accord_files::{Whole, create_dirs, finish_all, open, publish, read, read_text, write, write_new};
+use accord_files::{
+    Whole, create_dirs, finish_all, open, publish, read, read_text, write, write_new,
+};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -131,6 +133,9 @@ mod unix {
         // It has no size, and an end.
         let status = Path::new("/proc/self/status");
         assert!(!read(status, 1 << 20).expect("read").is_empty());
-        assert_eq!(read(status, 10).expect_err("too long").to_string(), "it is larger than 10 bytes");
+        assert_eq!(
+            read(status, 10).expect_err("too long").to_string(),
+            "it is larger than 10 bytes"
+        );
     }
 }

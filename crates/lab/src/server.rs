@@ -299,7 +299,8 @@ async fn save(State(lab): Lab, Json(request): Json<Save>) -> Result<Json<Value>,
                 Opened::create(&lab.settings.folder, &name, text, replace)?
             }
             Destination::Open { file, base } => {
-                let none = || Refusal::wrong("this file is not open; give a name to save the text under");
+                let none =
+                    || Refusal::wrong("this file is not open; give a name to save the text under");
                 let known = opened.iter().find(|o| o.key == file);
                 let mut file = known.cloned().ok_or_else(none)?;
                 file.save(text, &base, replace)?;

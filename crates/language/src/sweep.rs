@@ -90,7 +90,8 @@ pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, 
         }
     }
     // A point is read without the sweeps, but with a value of each.
-    let rest: usize = (tree.entries.iter().filter(|e| e.key != KEY)).map(|e| e.value.weight()).sum();
+    let rest: usize =
+        (tree.entries.iter().filter(|e| e.key != KEY)).map(|e| e.value.weight()).sum();
     let values = axes.iter().map(Axis::heaviest).sum();
     let weight = rest.saturating_add(values).max(1);
     if points > 1 && weight.saturating_mul(points) > limits::READS {

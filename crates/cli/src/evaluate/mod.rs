@@ -10,8 +10,8 @@ use crate::fail::{Failure, unwritable};
 use crate::output::{data, json, note, prose};
 use crate::results::build;
 use accord::files::open as open_file;
-use accord::scenario::Engine;
 use accord::report::Lock;
+use accord::scenario::Engine;
 use accord::{Catalogue, Options};
 use accord_evaluate::pack::{SubjectRole, built_in, open};
 use accord_evaluate::{

@@ -60,8 +60,7 @@ pub fn prices<'a>(network: &'a Network, answer: &Answer) -> Table<'a> {
 
 /// Writes both tables into a directory.
 pub fn write(dir: &Path, network: &Network, answer: &Answer) -> Result<(), Failure> {
-    create_dirs(dir)
-        .map_err(|e| Failure::new(format!("cannot create {}: {e}", dir.display())))?;
+    create_dirs(dir).map_err(|e| Failure::new(format!("cannot create {}: {e}", dir.display())))?;
     let tables = [("rates", rates(network, answer)), ("prices", prices(network, answer))];
     for (stem, table) in tables {
         let format = network.format;

@@ -65,6 +65,8 @@ impl FileError {
 pub fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     use std::io::{Error, ErrorKind::*};
     let kind = error.downcast_ref::<Error>().map(Error::kind);
-    matches!(kind, Some(StorageFull | QuotaExceeded | FileTooLarge | ReadOnlyFilesystem | PermissionDenied))
-        || error.source().is_some_and(is_refused)
+    matches!(
+        kind,
+        Some(StorageFull | QuotaExceeded | FileTooLarge | ReadOnlyFilesystem | PermissionDenied)
+    ) || error.source().is_some_and(is_refused)
 }

@@ -7,9 +7,7 @@
 
 use super::manifest::LARGEST as LARGEST_MANIFEST;
 use super::place::{Partial, hidden, resolved};
-use super::{
-    FileError, LARGEST_TABLE, MANIFEST, PARQUET, TRANSFERS, load_run_dir, record, write,
-};
+use super::{FileError, LARGEST_TABLE, MANIFEST, PARQUET, TRANSFERS, load_run_dir, record, write};
 use crate::compare::Outline;
 use accord_files::{open, read_text, remove};
 use accord_record::Run;
