@@ -72,7 +72,7 @@ fn a_power_cut_leaves_finished_results_whole() {
     run(&["run", "small.toml", "-q", "-o", "deep/out"]);
     run(&["run", "small.toml", "-q", "-o", "again"]);
     run(&["run", "small.toml", "-q", "-o", "again", "--seed", "7"]);
-    run(&["plot", "again", "-q", "-o", "figure.svg", "--csv", "figure.csv"]);
+    run(&["plot", "again", "-m", "throughput", "-q", "-o", "figure.svg", "--csv", "figure.csv"]);
     run(&["new", "dumbbell", "-o", "new.toml"]);
     run(&["export", "flent", "again", "-o", "mine.flent.gz"]);
     let attack = [
@@ -123,7 +123,7 @@ fn a_full_disk_leaves_what_was_there() {
         dir.display()
     ));
     for args in [
-        &["plot", "out", "-q", "-o", "figure.svg", "--csv", "figure.csv"][..],
+        &["plot", "out", "-m", "throughput", "-q", "-o", "figure.svg", "--csv", "figure.csv"][..],
         &["new", "dumbbell", "-o", "new.toml", "--force"],
         &["export", "flent", "out", "-o", "mine.flent.gz", "--force"],
         &["run", "small.toml", "-q", "-o", "out", "--seed", "7", "--pcap", "mine.pcap"],
@@ -189,7 +189,7 @@ fn files_without_an_end_are_refused() {
         &["import", "X"],
         &["run", "trace.toml"],
         &["compare", "out"],
-        &["plot", "out", "-o", "a.svg"],
+        &["plot", "out", "-m", "throughput", "-o", "a.svg"],
     ];
     for (odd, why) in [("zero", "is a device"), ("pipe", "is a pipe"), ("sparse", "larger than")] {
         let trace = SMALL.replace("rate = \"5 Mbps\"", &format!("rate = {{ trace = \"{odd}\" }}"));

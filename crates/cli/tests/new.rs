@@ -147,7 +147,8 @@ fn a_network_is_read_as_it_was_drafted() {
         let path = dir.path().join("network.csv");
         fs::write(&path, &csv).expect("written");
         let path = path.to_str().expect("text");
-        let drafted = accord_cli::imported(["accord", path]).unwrap_or_else(|e| panic!("{e:?}\n{csv}"));
+        let drafted =
+            accord_cli::imported(["accord", path]).unwrap_or_else(|e| panic!("{e:?}\n{csv}"));
         assert_eq!(links(&drafted), expected, "{csv}\n{drafted}");
         let file = accord::File::parse("x.toml", &drafted).expect("it is valid");
         let scenario = file.points(&accord::catalogue(), None).expect("it is valid").remove(0);
