@@ -162,10 +162,16 @@ fn alone<A: clap::Args>(
 }
 
 /// Parses the arguments, or ends the program with the error.
-fn parsed<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> args::Args {
-    args::Args::try_parse_from(arguments).unwrap_or_else(|e| {
+fn parsed(arguments: Vec<OsString>) -> args::Args {
+    args::Args::try_parse_from(&arguments).unwrap_or_else(|e| {
         let text = expected(&e.to_string());
         match e.kind() {
+            ErrorKind::InvalidUtf8 => {
+                let odd = arguments.iter().find(|argument| argument.to_str().is_none());
+                let odd = odd.map_or(String::new(), |odd| odd.display().to_string());
+                let why = format!("{odd}: the name of a scenario has to be UTF-8 text\n");
+                clap::Error::raw(e.kind(), why).exit()
+            }
             ErrorKind::ValueValidation if text != e.to_string() => {
                 clap::Error::raw(e.kind(), text.trim_start_matches("error: ")).exit()
             }

@@ -91,7 +91,9 @@ fn a_power_cut_leaves_finished_results_whole() {
     let attacked = accord(&dir, &attack);
     assert!(matches!(attacked.code, Some(0..=2)), "{attacked:#?}");
     let before = files(&dir);
-    let after = files(&disk.after_a_power_cut());
+    let mut after = files(&disk.after_a_power_cut());
+    // That these are gone need not be on the disk yet, and they do no harm.
+    after.retain(|name, _| !(name.ends_with(".lock") || name.ends_with(".unfinished")));
     assert_eq!(after.keys().collect::<Vec<_>>(), before.keys().collect::<Vec<_>>());
     for (name, bytes) in before {
         assert!(

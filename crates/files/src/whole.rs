@@ -46,11 +46,12 @@ impl Whole {
         if !replaces && path.symlink_metadata().is_ok() {
             return Err(taken());
         }
-        let target = followed(path)?;
-        let there = fs::metadata(&target).ok();
+        // Before links are followed: that of /dev/stdout leads to a pipe by no name.
+        let there = fs::metadata(path).ok();
         if there.as_ref().is_some_and(|there| !there.is_file()) {
-            return Ok(Whole { path: target.clone(), target, replaces });
+            return Ok(Whole { path: path.into(), target: path.into(), replaces });
         }
+        let target = followed(path)?;
         if there.is_some() {
             // A file that may not be written to is not replaced either.
             OpenOptions::new().write(true).open(&target)?;

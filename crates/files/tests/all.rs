@@ -109,6 +109,14 @@ mod unix {
     fn a_device_is_written_to_and_not_replaced() {
         write(Path::new("/dev/null"), b"x").expect("written");
         assert!(!fs::metadata("/dev/null").expect("there").is_file());
+        // As /dev/stdout is, where the output goes to another program.
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
+        let name = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&writer));
+        write(Path::new(&name), b"piped").expect("written");
+        drop(writer);
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut reader, &mut text).expect("text");
+        assert_eq!(text, "piped");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::FileError;
 use super::place::{hidden, resolved};
-use accord_files::{create_dirs, is_same, open_log};
+use accord_files::{is_same, open_log};
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl Lock {
         let path = folder.join(".lock");
         for _ in 0..TRIES {
             let failed = |e| FileError::io("write", &target, e);
-            create_dirs(&folder).map_err(failed)?;
+            fs::create_dir_all(&folder).map_err(failed)?;
             let file = match open_log(&path, false) {
                 // Another command has just removed the folder.
                 Err(e) if e.kind() == ErrorKind::NotFound => continue,
