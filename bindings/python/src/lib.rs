@@ -74,7 +74,7 @@ fn imported(py: Python<'_>, arguments: Vec<String>) -> PyResult<String> {
 fn write_file(py: Python<'_>, path: std::path::PathBuf, content: &[u8]) -> PyResult<()> {
     py.detach(|| {
         path.parent().map_or(Ok(()), accord::files::create_dirs)?;
-        Ok(accord::files::write(path, content)?)
+        Ok(accord::files::write(&path, content)?)
     })
 }
 
