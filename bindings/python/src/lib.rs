@@ -69,7 +69,7 @@ fn imported(py: Python<'_>, arguments: Vec<String>) -> PyResult<String> {
     made.map_err(|(message, hint)| error::AccordError::new_err((message, hint)))
 }
 
-/// Writes a file whole, or leaves what was there. Makes its folder.
+/// Writes a file whole, or leaves the one that was there. Makes its folder.
 #[pyfunction]
 fn write_file(py: Python<'_>, path: std::path::PathBuf, content: &[u8]) -> PyResult<()> {
     py.detach(|| {

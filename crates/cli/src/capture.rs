@@ -7,7 +7,7 @@ use std::io::{BufWriter, Error, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// A capture file in progress. If it is not finished, what was there is left.
+/// A capture file in progress. If it is not finished, an earlier file is left.
 pub struct CaptureFile {
     path: PathBuf,
     whole: Whole,

@@ -31,7 +31,7 @@ const NAMES: [(&str, &str); 5] = [
     ("quic:congestion_state_updated", "recovery:congestion_state_updated"),
 ];
 
-/// A directory of logs in progress. Unless it is finished, what was there is left.
+/// A directory of logs in progress. Unless it is finished, earlier files are left.
 pub struct QlogDir {
     dir: PathBuf,
     version: QlogVersion,

@@ -1,4 +1,4 @@
-//! Nothing is lost: a power cut leaves finished results whole, a full disk leaves what was there, and
+//! Nothing is lost: a power cut leaves finished results whole, a full disk leaves earlier files, and
 //! files without an end are refused. The first two need root and ext4, and are skipped without.
 #![cfg(target_os = "linux")]
 
@@ -36,7 +36,7 @@ impl Disk {
         &self.mounted[0]
     }
 
-    /// Returns the files as they are on the disk at this moment, without what only memory has.
+    /// Returns the files as they are on the disk at this moment, without data that only memory has.
     fn after_a_power_cut(&mut self) -> PathBuf {
         let cut = self.folder.path().join("cut");
         std::fs::copy(self.folder.path().join("image"), &cut).expect("copied");

@@ -14,7 +14,7 @@ const LINKS: usize = 40;
 /// The length of a name to which nothing can be added, in bytes.
 const LONG: usize = 200;
 
-/// A file in progress. Dropped without [`Whole::finish`] it leaves what was there.
+/// A file in progress. Dropped without [`Whole::finish`] it leaves an earlier file.
 #[derive(Debug)]
 pub struct Whole {
     target: PathBuf,
@@ -90,8 +90,8 @@ impl Whole {
     /// Has the disk take the file, and gives it its name.
     ///
     /// # Errors
-    /// Fails if the target is there and is not to be replaced, and if the system fails. What was
-    /// there is left.
+    /// Fails if the target is there and is not to be replaced, and if the system fails. An
+    /// earlier file is left.
     pub fn finish(self) -> io::Result<()> {
         finish_all(vec![self])
     }

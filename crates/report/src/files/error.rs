@@ -61,7 +61,7 @@ impl FileError {
 }
 
 /// Returns whether an error comes from a file system that has no room, or does not let this
-/// user write, or write so much.
+/// user write, or write a file of this size.
 pub fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     use std::io::{Error, ErrorKind::*};
     let kind = error.downcast_ref::<Error>().map(Error::kind);
