@@ -23,6 +23,7 @@ __all__ = [
     "read",
     "shares",
     "write",
+    "write_file",
     "write_map",
 ]
 
