@@ -4,10 +4,9 @@ use crate::fail::{Failure, unwritable};
 use crate::output::{data, escaped, note};
 use accord::report::show::count;
 use accord::units::{Duration, Rate};
-use accord::{Catalogue, File};
+use accord::{Catalogue, File, files};
 use std::fmt::{Display, Write as _};
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The text of a scenario file in progress.
@@ -122,12 +121,7 @@ impl Place<'_> {
 
 /// Writes a file, in place of an existing one only by `force`.
 pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    match force {
-        true => options.create(true).truncate(true),
-        false => options.create_new(true),
-    };
-    let written = options.write(true).open(path).and_then(|mut file| file.write_all(bytes));
+    let written = if force { files::write(path, bytes) } else { files::write_new(path, bytes) };
     written.map_err(|e| match e.kind() {
         ErrorKind::AlreadyExists => taken(path),
         _ => unwritable(path)(e),

@@ -121,6 +121,7 @@ mod parts {
     use crate::fail::{Failure, unreadable, unwritable};
     use crate::gateway::args::Import;
     use crate::output::{data, json, note};
+    use accord::files::{read_text, write_new};
     use accord::language::{ScenarioError, Source};
     use accord::report::show::count;
     use accord::units::Rate;
@@ -147,7 +148,7 @@ mod parts {
 
     pub fn import(args: &Import) -> Result<bool, Failure> {
         let name = args.file.file_stem().unwrap_or_default().to_string_lossy();
-        let source = std::fs::read_to_string(&args.file).map_err(unreadable(&args.file))?;
+        let source = read_text(&args.file, config::LARGEST).map_err(unreadable(&args.file))?;
         let imported = config::import(&source, &name, args.cap)
             .map_err(|e| located(&args.file, &source, e))?;
         let place = |name: &str| args.to.join(name);
@@ -165,7 +166,7 @@ mod parts {
         for (name, key) in &imported.shared {
             key.write(&place(name)).map_err(Failure::new)?;
         }
-        std::fs::write(&site, &imported.site).map_err(unwritable(&site))?;
+        write_new(&site, imported.site.as_bytes()).map_err(unwritable(&site))?;
         for text in &imported.notes {
             note(format!("warning: {text}"));
         }

@@ -125,9 +125,9 @@ fn mistakes_have_their_place_and_a_hint() {
         (&["empty.gml"], "empty.gml is empty"),
         (&["latin.gml"], "iconv"),
         (&["huge.csv"], "has 1.000e306 bps"),
-        (&["/dev/zero"], "/dev/zero is not text"),
+        (&["/dev/zero"], "is a device, not a plain file"),
         (&["run", "empty.gml"], "empty.gml is empty"),
-        (&["run", "/dev/zero"], "/dev/zero is not text"),
+        (&["run", "/dev/zero"], "is a device, not a plain file"),
     ];
     for (args, message) in cases {
         let ended = accord(dir.path(), &[&["import"], *args].concat()).with(2);

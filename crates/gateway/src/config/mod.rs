@@ -441,13 +441,16 @@ fn at(value: &Value, message: impl Display) -> ConfigError {
     ConfigError::new(value.span(), message.to_string())
 }
 
+/// The largest site file, and file of another program, that is read, in bytes.
+pub const LARGEST: u64 = 16 << 20;
+
 /// Reads the site file at this path.
 ///
 /// # Errors
 /// Fails if the file cannot be read, or is not as it has to be. The text is returned with an error in
 /// it.
 pub fn load(path: &Path) -> Result<Site, LoadError> {
-    let text = std::fs::read_to_string(path).map_err(LoadError::Unreadable)?;
+    let text = accord_files::read_text(path, LARGEST).map_err(LoadError::Unreadable)?;
     let folder = path.parent().map(PathBuf::from).unwrap_or_default();
     parse(&text, &folder).map_err(|error| LoadError::Wrong { text, error })
 }

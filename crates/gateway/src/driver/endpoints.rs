@@ -5,9 +5,9 @@ use crate::config::{Endpoint, PeerConfig, Site};
 use crate::gateway::Gateway;
 use crate::keys::PublicKey;
 use crate::sessions::Sessions;
+use accord_files::{read_text, write_unsynced};
 use accord_units::{Duration, Time};
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -116,7 +116,9 @@ impl Endpoints {
             return Ok(());
         }
         self.kept = text;
-        write(path, &self.kept).map_err(|e| format!("{} cannot be written: {e}", path.display()))
+        // The thread of the packets does not wait for the disk.
+        write_unsynced(path, self.kept.as_bytes())
+            .map_err(|e| format!("{} cannot be written: {e}", path.display()))
     }
 }
 
@@ -153,24 +155,12 @@ fn resolver() -> (Sender<Question>, Receiver<Answer>) {
 
 /// Reads the addresses in a file. Lines that are none are left out, and so is a file that is not there.
 fn read(path: &Path) -> Vec<(PublicKey, SocketAddr)> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map(|file| file.take(LONGEST_FILE));
-    let _ = file.and_then(|mut file| file.read_to_string(&mut text));
+    let text = read_text(path, LONGEST_FILE).unwrap_or_default();
     let entry = |line: &str| {
         let (key, address) = line.split_once(' ')?;
         Some((key.parse().ok()?, address.parse().ok()?))
     };
     text.lines().filter_map(entry).collect()
-}
-
-/// Replaces a file at once, so that none that is half written is ever read.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let new = path.with_extension("endpoints.new");
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&new)?.write_all(text.as_bytes())?;
-    std::fs::rename(&new, path)
 }
 
 #[cfg(test)]
@@ -186,13 +176,14 @@ mod tests {
         let key = |n: u8| PrivateKey::new([n; 32]).public();
         let addresses = ["192.0.2.1:51820", "[2001:db8::1]:7"];
         let text = format!("{} {}\n{} {}\n", key(1), addresses[0], key(2), addresses[1]);
-        write(&path, &text).expect("written");
+        write_unsynced(&path, text.as_bytes()).expect("written");
         let kept: Vec<_> = (addresses.iter().zip([1, 2]))
             .map(|(address, n)| (key(n), address.parse().expect("an address")))
             .collect();
         assert_eq!(read(&path), kept);
         // A damaged line costs its own address.
-        write(&path, &format!("no key\n{text}{}\n\u{0}", key(3))).expect("written");
+        let damaged = format!("no key\n{text}{}\n\u{0}", key(3));
+        write_unsynced(&path, damaged.as_bytes()).expect("written");
         assert_eq!(read(&path), kept);
         std::fs::write(&path, [0xff; 100]).expect("written");
         assert_eq!(read(&path), []);
