@@ -105,6 +105,16 @@ fn directions_differ() {
     );
 }
 
+/// A number that is too large with its unit, or with that of a parallel link, is the largest number.
+#[test]
+fn rates_are_finite() {
+    let csv = "from,to,rate,delay\na,b,1e308,\nb,c,1e308 bps,1e308 s\nb,c,1e308 bps,\n";
+    let t = read(Format::Csv, csv, &Units::default()).expect("it is a list");
+    assert!(t.links.iter().all(|l| l.there.rate == Some(f64::MAX)), "{:?}", t.links);
+    let demands = demands("from,to,rate\na,b,1e308\n", &t, &Units::default()).expect("demands");
+    assert_eq!(demands[0].rate, f64::MAX);
+}
+
 /// A link of rate 0 is not one of the rate that links without a rate have.
 #[test]
 fn a_link_of_rate_zero_is_no_link() {
