@@ -24,7 +24,7 @@ pub fn check(format: Format, bytes: &[u8]) -> bool {
             assert!(way.delay.is_none_or(|delay| delay >= 0.0 && delay.is_finite()));
             assert!(topology.length(link, way).is_none_or(|length| length >= 0.0));
         }
-        // What the file has of one direction only holds for both.
+        // A value of one direction only holds for both.
         assert_eq!(link.there.rate.is_some(), link.back.rate.is_some());
     }
     let sound = |rate: f64| rate > 0.0 && rate.is_finite();

@@ -283,7 +283,7 @@ impl Builder {
         Ok(self.topology)
     }
 
-    /// Gives a direction what the file says of the other one only.
+    /// Completes each direction by the other one.
     fn complete_directions(&mut self) {
         for link in &mut self.topology.links {
             let (there, back) = (link.there, link.back);

@@ -80,7 +80,7 @@ fn what_is_left_out_is_said() {
     }
 }
 
-/// A directed file has its own rate and delay of each direction. What it has of one only holds for both.
+/// A directed file has its own rate and delay of each direction. Values of one direction only hold for both.
 #[test]
 fn directions_differ() {
     let csv = "from,to,rate,delay,distance\n\
