@@ -9,6 +9,7 @@ import os
 import re
 import sys
 import warnings
+from contextlib import ExitStack
 from typing import Any, cast
 
 from . import _accord
