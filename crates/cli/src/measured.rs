@@ -76,8 +76,7 @@ fn make(args: &Args, id: &str) -> Result<(Outline, Run), Failure> {
     let text = decoded_in_part(&bytes);
     let Some(format) = args.format.or_else(|| Format::guess(&text)) else {
         let why = format!("the format of {} is unknown", path.display());
-        return Err(Failure::new(why)
-            .hint(format!("name it with --format: {}", Format::words().join(", "))));
+        return Err(Failure::new(why).hint(Format::advice(&text)));
     };
     let measured = read(format, &text)
         .map_err(|e| Failure::new(format!("{}: {e}", path.display())).hinted(e.hint))?;
