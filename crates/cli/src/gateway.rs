@@ -118,6 +118,8 @@ pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 #[cfg(feature = "gateway")]
 mod parts {
+    use crate::contents::contents;
+    use crate::evaluate::put_at;
     use crate::fail::{Failure, unreadable, unwritable};
     use crate::gateway::args::Import;
     use crate::output::{data, json, note};
@@ -132,11 +134,15 @@ mod parts {
     use std::path::{Path, PathBuf};
     use std::sync::Arc;
 
+    /// The longest file of wg-quick in bytes.
+    const LONGEST_FILE: usize = 4 << 20;
+
     pub fn keys(file: &Path) -> Result<bool, Failure> {
         let key = if file.exists() {
             PrivateKey::read(file).map_err(Failure::new)?
         } else {
             let key = PrivateKey::random().map_err(Failure::Unable)?;
+            make(file.parent().unwrap_or(Path::new("")))?;
             key.write(file).map_err(Failure::new)?;
             note(format!("created {}: a private key that only its owner can read", file.display()));
             key
@@ -145,9 +151,19 @@ mod parts {
         Ok(true)
     }
 
+    /// Makes a folder if it is not there, such as /etc/accord on a new machine.
+    fn make(folder: &Path) -> Result<(), Failure> {
+        if folder.as_os_str().is_empty() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(folder).map_err(unwritable(folder))
+    }
+
     pub fn import(args: &Import) -> Result<bool, Failure> {
         let name = args.file.file_stem().unwrap_or_default().to_string_lossy();
-        let source = std::fs::read_to_string(&args.file).map_err(unreadable(&args.file))?;
+        let bytes = contents(&args.file, LONGEST_FILE)?;
+        let source = String::from_utf8(bytes)
+            .map_err(|_| Failure::new(format!("{} is not UTF-8 text", args.file.display())))?;
         let imported = config::import(&source, &name, args.cap)
             .map_err(|e| located(&args.file, &source, e))?;
         let place = |name: &str| args.to.join(name);
@@ -161,11 +177,23 @@ mod parts {
                 return Err(failure.hint("--to names another folder"));
             }
         }
-        key.write(&place(file)).map_err(Failure::new)?;
-        for (name, key) in &imported.shared {
-            key.write(&place(name)).map_err(Failure::new)?;
-        }
-        std::fs::write(&site, &imported.site).map_err(unwritable(&site))?;
+        make(&args.to)?;
+        let mut written = Vec::new();
+        let mut write = || {
+            written.push(place(file));
+            key.write(&place(file)).map_err(Failure::new)?;
+            for (name, key) in &imported.shared {
+                written.push(place(name));
+                key.write(&place(name)).map_err(Failure::new)?;
+            }
+            put_at(&site, imported.site.as_bytes())
+        };
+        // None of them was there before. Half of the files would be in the way of the next attempt.
+        write().inspect_err(|_| {
+            for path in &written {
+                let _ = std::fs::remove_file(path);
+            }
+        })?;
         for text in &imported.notes {
             note(format!("warning: {text}"));
         }

@@ -160,16 +160,21 @@ impl FromStr for PrivateKey {
     }
 }
 
-/// Writes a secret into a new file that only its owner can read.
+/// Writes a secret into a new file that only its owner can read. A file that cannot be written whole, as
+/// on a full disk, is not there.
 fn write_secret(bytes: &[u8; 32], path: &Path) -> Result<(), String> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let text = Zeroizing::new(STANDARD.encode(bytes) + "\n");
-    (options.open(path))
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .map_err(|e| format!("{} cannot be written: {e}", path.display()))
+    let failed = |e| format!("{} cannot be written: {e}", path.display());
+    let mut file = options.open(path).map_err(failed)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    written.map_err(|e| {
+        let _ = std::fs::remove_file(path);
+        failed(e)
+    })
 }
 
 impl fmt::Debug for PrivateKey {
@@ -210,12 +215,21 @@ impl fmt::Debug for SharedKey {
     }
 }
 
+/// Opens a file to read it. A pipe, which would be waited for, is refused.
+pub(crate) fn opened(path: &Path) -> std::io::Result<std::fs::File> {
+    #[cfg(unix)]
+    if std::os::unix::fs::FileTypeExt::is_fifo(&std::fs::metadata(path)?.file_type()) {
+        return Err(std::io::Error::other("it is a pipe, and not a file"));
+    }
+    std::fs::File::open(path)
+}
+
 /// Reads the bytes of a key file that others must not be able to read.
 fn secret(path: &Path) -> Result<[u8; 32], String> {
     let name = redacted(&path.display().to_string());
     let failed = |e| format!("{name} cannot be read: {e}");
     // The rights are those of the file that is read, whatever the name stands for a moment later.
-    let mut file = std::fs::File::open(path).map_err(failed)?;
+    let mut file = opened(path).map_err(failed)?;
     #[cfg(unix)]
     {
         let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata().map_err(failed)?);
@@ -290,6 +304,19 @@ mod tests {
         );
         let path = "/etc/accord/site.toml: line 3, column 9";
         assert_eq!(redacted(path), path);
+    }
+
+    /// A pipe that nobody writes to would be waited for.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_is_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRUSR).expect("made");
+        let error = PrivateKey::read(&pipe).expect_err("refused");
+        assert!(error.contains("a pipe"), "{error}");
+        let error = crate::config::load(&pipe).expect_err("refused").to_string();
+        assert!(error.contains("a pipe"), "{error}");
     }
 
     #[cfg(unix)]
