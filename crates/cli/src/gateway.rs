@@ -180,11 +180,11 @@ mod parts {
         make(&args.to)?;
         let mut written = Vec::new();
         let mut write = || {
-            written.push(place(file));
             key.write(&place(file)).map_err(Failure::new)?;
+            written.push(place(file));
             for (name, key) in &imported.shared {
-                written.push(place(name));
                 key.write(&place(name)).map_err(Failure::new)?;
+                written.push(place(name));
             }
             put_at(&site, imported.site.as_bytes())
         };

@@ -7,7 +7,7 @@ use crate::progress::at_once;
 use accord::record::{Manifest, Run, Series};
 use accord::report::{GroupOutline, Outline, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
-use accord::units::{Duration, Words};
+use accord::units::Duration;
 use accord_import::measured::{Flow, Format, Measured, Quantity, Sample, read};
 use accord_import::{decoded_in_part, limits};
 use flate2::read::MultiGzDecoder;
