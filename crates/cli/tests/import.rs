@@ -187,7 +187,7 @@ impl Net {
             if a == b || links.iter().any(|l| [(a, b), (b, a)].contains(&(l.0, l.1))) {
                 continue;
             }
-            let mut way = || (1 + dice.below(9_999_999) as u64, dice.below(300_000) as u64);
+            let mut way = || (1 + dice.below(9_999_999) as u64, 1 + dice.below(300_000) as u64);
             let (there, mut back) = (way(), way());
             match dice.below(4) {
                 0 => back = there,
@@ -320,7 +320,7 @@ fn what_is_read_written_and_read_again_is_the_same() {
                 accord_cli::imported(args).unwrap_or_else(|e| panic!("{seed} {ending}: {e:?}"));
             let parsed = accord::File::parse("net.toml", &text).expect("a scenario");
             let scenario = parsed.points(&accord::catalogue(), None).expect("valid").remove(0);
-            let node = |id: accord::scenario::NodeId| scenario.nodes[id.index()].clone();
+            let node = |id: usize| scenario.nodes[id].name.clone();
             let found: BTreeMap<_, _> = (scenario.links.iter())
                 .map(|l| ((node(l.from), node(l.to)), (l.rate, l.delay)))
                 .collect();
