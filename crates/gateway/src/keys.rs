@@ -159,7 +159,8 @@ impl FromStr for PrivateKey {
     }
 }
 
-/// Writes a secret into a new file that only its owner can read.
+/// Writes a secret into a new file that only its owner can read. A file that cannot be written whole, as
+/// on a full disk, is not there.
 fn write_secret(bytes: &[u8; 32], path: &Path) -> Result<(), String> {
     let text = Zeroizing::new(STANDARD.encode(bytes) + "\n");
     accord_files::write_secret(path, text.as_bytes())
@@ -283,6 +284,19 @@ mod tests {
         );
         let path = "/etc/accord/site.toml: line 3, column 9";
         assert_eq!(redacted(path), path);
+    }
+
+    /// A pipe that nobody writes to would be waited for.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_is_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRUSR).expect("made");
+        let error = PrivateKey::read(&pipe).expect_err("refused");
+        assert!(error.contains("a pipe"), "{error}");
+        let error = crate::config::load(&pipe).expect_err("refused").to_string();
+        assert!(error.contains("a pipe"), "{error}");
     }
 
     #[cfg(unix)]

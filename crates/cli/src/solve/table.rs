@@ -137,6 +137,9 @@ fn read_csv(path: &Path) -> Result<Table, Failure> {
         Ok(names) => names.clone(),
         Err(e) => return failed(String::new(), &e),
     };
+    if names.len() == 1 && names[0].contains(';') {
+        return failed(":1".into(), &"the cells are separated by semicolons, not by commas");
+    }
     let mut columns: Vec<(String, Vec<Cell>)> =
         names.iter().map(|n| (n.to_string(), Vec::new())).collect();
     let (mut record, mut lines) = (csv::StringRecord::new(), Vec::new());
