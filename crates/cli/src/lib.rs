@@ -75,10 +75,14 @@ pub fn main_with(controllers: &[&'static Family], disciplines: &[&'static Family
 }
 
 /// Prepares the process: a limit on the size of files becomes an error, and threads are started while a
-/// failure can be reported.
+/// failure can be reported. A gateway takes its signals from a process of one thread: another one would
+/// be ended by them.
 fn prepared() -> Result<(), Failure> {
     let limits = accord::files::limits_are_errors();
     limits.map_err(|e| Failure::Unable(format!("signals cannot be set up: {e}")))?;
+    if std::env::args_os().nth(1).is_some_and(|command| command == "gateway") {
+        return Ok(());
+    }
     let threads = rayon::ThreadPoolBuilder::new().build_global();
     threads.map_err(|e| Failure::Unable(format!("threads cannot be started: {e}")))
 }
