@@ -24,14 +24,15 @@ pub fn check(format: Format, bytes: &[u8]) -> bool {
             assert!(way.delay.is_none_or(|delay| delay >= 0.0 && delay.is_finite()));
             assert!(topology.length(link, way).is_none_or(|length| length >= 0.0));
         }
-        // What the file has of one direction only holds for both.
+        // A value of one direction only holds for both.
         assert_eq!(link.there.rate.is_some(), link.back.rate.is_some());
     }
-    assert!(topology.demands.iter().all(|d| d.from < nodes && d.to < nodes && d.rate > 0.0));
+    let sound = |rate: f64| rate > 0.0 && rate.is_finite();
+    assert!(topology.demands.iter().all(|d| d.from < nodes && d.to < nodes && sound(d.rate)));
     assert!(topology.parts().iter().all(|part| *part < nodes));
     // The same bytes as demands between its nodes: an error, or sound ones.
     if let Ok(demands) = demands(&text, &topology, &units) {
-        assert!(demands.iter().all(|d| d.from != d.to && d.rate > 0.0));
+        assert!(demands.iter().all(|d| d.from != d.to && sound(d.rate)));
     }
     true
 }

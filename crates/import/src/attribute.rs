@@ -38,9 +38,9 @@ pub(crate) enum Property {
 /// The reason why the value of a quantity is not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsound {
-    /// It is no quantity of its kind, or is negative.
+    /// No quantity of its kind, or a negative one.
     Value,
-    /// It is a delay without a unit, which nobody has said.
+    /// A delay without a unit, in the absence of --delay-unit.
     NoUnit,
 }
 

@@ -48,14 +48,21 @@ pub(crate) struct Properties {
     off: bool,
 }
 
+/// Returns a number that is finite: the product of one with its unit may not be.
+pub(crate) fn bounded(number: f64) -> f64 {
+    number.min(f64::MAX)
+}
+
 impl Properties {
     pub fn take(&mut self, property: Property) {
         match property {
-            Property::Rate(rate) => self.way.rate = Some(rate),
-            Property::AssumedRate(rate) => (self.way.rate, self.assumed) = (Some(rate), true),
+            Property::Rate(rate) => self.way.rate = Some(bounded(rate)),
+            Property::AssumedRate(rate) => {
+                (self.way.rate, self.assumed) = (Some(bounded(rate)), true);
+            }
             Property::NoRate => self.off = true,
-            Property::Delay(delay) => self.way.delay = Some(delay),
-            Property::Length(length) => self.way.length = Some(length),
+            Property::Delay(delay) => self.way.delay = Some(bounded(delay)),
+            Property::Length(length) => self.way.length = Some(bounded(length)),
             Property::Longitude(_) | Property::Latitude(_) => {}
         }
     }
@@ -223,7 +230,7 @@ impl Builder {
         way.delay = way.delay.or(new.delay);
         way.length = way.length.or(new.length);
         way.rate = match (way.rate, new.rate) {
-            (Some(a), Some(b)) => Some(a + b),
+            (Some(a), Some(b)) => Some(bounded(a + b)),
             (a, b) => a.or(b),
         };
         Ok(())
@@ -243,7 +250,7 @@ impl Builder {
         if self.topology.demands.len() == limits::DEMANDS {
             return Err(self.beyond(line, limits::DEMANDS, "demands"));
         }
-        self.topology.demands.push(Demand { from, to, rate });
+        self.topology.demands.push(Demand { from, to, rate: bounded(rate) });
         Ok(())
     }
 
@@ -276,7 +283,7 @@ impl Builder {
         Ok(self.topology)
     }
 
-    /// Gives a direction what the file says of the other one only.
+    /// Completes each direction by the other one.
     fn complete_directions(&mut self) {
         for link in &mut self.topology.links {
             let (there, back) = (link.there, link.back);

@@ -2,7 +2,7 @@
 
 use crate::Units;
 use crate::attribute::{Property, Unsound, property};
-use crate::builder::{Builder, Properties};
+use crate::builder::{Builder, Properties, bounded};
 use crate::error::{ImportError, quote};
 use crate::limits;
 use crate::topology::{Demand, Topology};
@@ -155,7 +155,7 @@ pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Dem
                 other => other.to_string(),
             };
             match property(&head, &cell, units) {
-                Ok(Some(Property::Rate(x) | Property::AssumedRate(x))) => rate = Some(x),
+                Ok(Some(Property::Rate(x) | Property::AssumedRate(x))) => rate = Some(bounded(x)),
                 Ok(Some(Property::NoRate)) => rate = Some(0.0),
                 Err(why) => return Err(no_quantity(why, *line, &head, &cell)),
                 Ok(_) => {}

@@ -80,7 +80,7 @@ fn what_is_left_out_is_said() {
     }
 }
 
-/// A directed file has its own rate and delay of each direction. What it has of one only holds for both.
+/// A directed file has its own rate and delay of each direction. Values of one direction only hold for both.
 #[test]
 fn directions_differ() {
     let csv = "from,to,rate,delay,distance\n\
@@ -103,6 +103,16 @@ fn directions_differ() {
         all.contains("Links with one direction in the file, the other taken to be alike: 1."),
         "{all}"
     );
+}
+
+/// A number that is too large with its unit, or with that of a parallel link, is the largest number.
+#[test]
+fn rates_are_finite() {
+    let csv = "from,to,rate,delay\na,b,1e308,\nb,c,1e308 bps,1e308 s\nb,c,1e308 bps,\n";
+    let t = read(Format::Csv, csv, &Units::default()).expect("it is a list");
+    assert!(t.links.iter().all(|l| l.there.rate == Some(f64::MAX)), "{:?}", t.links);
+    let demands = demands("from,to,rate\na,b,1e308\n", &t, &Units::default()).expect("demands");
+    assert_eq!(demands[0].rate, f64::MAX);
 }
 
 /// A link of rate 0 is not one of the rate that links without a rate have.

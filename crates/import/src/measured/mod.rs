@@ -61,8 +61,7 @@ impl Format {
     pub fn advice(text: &str) -> String {
         // The head of the table that iperf3 prints for people.
         if text.contains("[ ID]") && text.contains("Interval") {
-            return "this is the output of iperf3 for people: iperf3 --json writes what is read"
-                .into();
+            return "this is the output of iperf3 for people: write it with iperf3 --json".into();
         }
         format!("name it with --format: {}", Format::words().join(", "))
     }
