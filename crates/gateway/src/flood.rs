@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv6Addr};
 /// The handshakes per second of an address, and those that it may make at once.
 const RATE: f64 = 20.0;
 const BURST: f64 = 5.0;
-/// The most addresses with a bucket. Handshakes of further ones are refused meanwhile.
+/// The most addresses with a bucket. Handshakes of further ones are refused until then.
 const MOST: usize = 4096;
 
 /// A token bucket per address of IPv4, and per network of 64 bits of IPv6, which is one site.

@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(redacted(path), path);
     }
 
-    /// A pipe that nobody writes to would be waited for.
+    /// A pipe without a writer would be waited for.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_pipe_is_refused() {

@@ -51,7 +51,7 @@ struct Tunnel {
 pub struct WireGuard {
     private: x25519::StaticSecret,
     public: x25519::PublicKey,
-    /// Asks nobody for a cookie, and everybody.
+    /// The one asks no sender for a cookie, the other one each.
     relaxed: RateLimiter,
     strict: RateLimiter,
     /// The handshakes since the start of a second.

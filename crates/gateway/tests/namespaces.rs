@@ -171,7 +171,7 @@ fn a_default_route_through_the_tunnel_is_given_back() {
 }
 
 /// A device that was down has lost its routes. The gateway sets them again, and says so. With a guard no packet
-/// of the site leaves in the clear meanwhile, nor after the gateway.
+/// of the site leaves in the clear until then, nor after the gateway.
 #[test]
 fn routes_that_are_lost_are_set_again_and_a_guard_stops_packets_without_one() {
     if !possible() {

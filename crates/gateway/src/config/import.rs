@@ -567,7 +567,7 @@ mod tests {
         }
     }
 
-    /// Without these settings the host would do the opposite of what the file says.
+    /// Without these settings the host would do the opposite of the file.
     #[test]
     fn what_cannot_be_left_out_is_refused() {
         let file = |more: &str| {
@@ -629,7 +629,7 @@ mod tests {
         assert!(imported.notes[0].starts_with("line 8: peer far has no AllowedIPs"));
     }
 
-    /// A random file of wg-quick, and what a site file has to say of it.
+    /// A random file of wg-quick, and the peers of its site file.
     fn random() -> impl Strategy<Value = (String, Vec<Expected>, u32, Option<u16>)> {
         let peer = (
             prop::collection::vec((0u8..=255, 0u8..=255, 8u8..=32), 0..4),
@@ -681,7 +681,7 @@ mod tests {
         })
     }
 
-    /// What a peer of a site has to be.
+    /// A peer of the site file.
     #[derive(Clone, Debug)]
     struct Expected {
         networks: std::collections::BTreeSet<String>,
@@ -691,7 +691,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is imported is the same tunnel to the same peers.
+        /// A site file has the same tunnel to the same peers.
         #[test]
         fn what_is_imported_and_read_is_the_same((text, expected, port, mtu) in random()) {
             let imported = read(&text).map_err(TestCaseError::fail)?;

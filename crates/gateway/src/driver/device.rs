@@ -20,7 +20,7 @@ const QUEUE: usize = 500;
 /// The preference of the first of two rules, right before that of the kernel for its main table.
 const PREFERENCE: u32 = 32_764;
 
-/// The metric of guards, larger than those of other routes, so that a guard is what is left without them.
+/// The metric of guards, larger than those of other routes, so that a guard counts only without them.
 const GUARD: u32 = 4_000_000_000;
 
 /// The number of attempts to open a device in use, 20 ms apart.
@@ -297,7 +297,7 @@ fn networks(site: &Site) -> Vec<IpNet> {
     networks.copied().collect()
 }
 
-/// What was done about addresses and routes that somebody has taken away.
+/// The addresses and routes that somebody has taken away.
 #[derive(Debug, Default)]
 pub struct Restored {
     /// The number of addresses, routes and rules that were set again.

@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(read(&path), []);
     }
 
-    /// A name whose addresses the socket does not reach is told once, and one with another address, too,
+    /// A name whose addresses the socket does not reach is logged once, and one with another address, too,
     /// is used.
     #[test]
     fn a_name_of_the_other_kind_is_told() {

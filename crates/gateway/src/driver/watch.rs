@@ -60,7 +60,7 @@ impl Watch {
     }
 }
 
-/// Returns whether messages tell that a device may have lost an address or a route: it has changed, they
+/// Returns whether messages say that a device may have lost an address or a route: it has changed, they
 /// are gone, or another route is in the place of one.
 fn is_news(mut bytes: &[u8], device: u32) -> bool {
     let number = |bytes: &[u8], at: usize| {
