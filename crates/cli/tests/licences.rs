@@ -115,8 +115,8 @@ fn what_is_not_allowed_is_found() {
     }
 }
 
-/// Each package that is published has the texts of its licences, and says what it is and where its
-/// documentation is.
+/// Each package that is published has the texts of its licences, and names its readme and the
+/// place of its documentation.
 #[test]
 fn packages_have_licences_and_documentation() {
     let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1", "--offline"]);
