@@ -10,6 +10,7 @@ use crate::fail::Failure;
 use crate::output::{data, note, style};
 use crate::progress::Progress;
 use crate::results::build;
+use accord::files::{open_log, read, read_text, remove};
 use accord::report::{
     FigureReadings, LAW_AXIS, Lock, Never, OUR_LAW, PaperFigure, Papers, RECORD, Reading,
     ReadingRow, Readings, SEEDS, checks,
@@ -19,11 +20,14 @@ use accord::units::Duration;
 use accord::{Catalogue, Options, load, papers, set};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::Write;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The size of a record, or of the cells that are kept, above which it is not read.
+const MOST_BYTES: u64 = 1 << 28;
 
 /// Runs the readings of the figures that the experiments `ids` show, and writes them into `record`.
 /// Readings of other figures stay as they are recorded there.
@@ -94,13 +98,21 @@ pub fn run(
     Ok(true)
 }
 
+/// Returns whether a file can be written at a path, as far as its folder is there.
+fn has_folder(path: &Path) -> bool {
+    path.parent().is_some_and(|dir| dir == Path::new("") || dir.is_dir())
+}
+
 /// Returns the readings that are recorded in a file, or none if all are made again.
 fn recorded(record: &Path, papers: &Papers, all: bool) -> Result<Readings, Failure> {
     let shown = record.display();
-    let text = match fs::read_to_string(record) {
+    let text = match read_text(record, MOST_BYTES) {
         Ok(text) => text,
-        Err(_) if record.parent().is_some_and(|dir| dir == Path::new("") || dir.is_dir()) => {
+        Err(e) if e.kind() == ErrorKind::NotFound && has_folder(record) => {
             return Ok(Readings::default());
+        }
+        Err(e) if e.kind() != ErrorKind::NotFound => {
+            return Err(Failure::io(format!("{shown}: {e}"), &e));
         }
         Err(e) => {
             let hint = format!(
@@ -326,7 +338,7 @@ impl Kept {
         // The folder is that of the lock.
         let path = record.with_file_name(format!(".{name}.resume")).join("cells");
         let head = format!("cells of {} {build}", env!("CARGO_PKG_VERSION"));
-        let text = match fs::read(&path) {
+        let text = match read(&path, MOST_BYTES) {
             Ok(bytes) if !fresh => String::from_utf8_lossy(&bytes).into_owned(),
             _ => String::new(),
         };
@@ -369,16 +381,12 @@ impl Kept {
         let (cells, file) = &mut *guard;
         cells.insert(key.to_string(), met);
         if file.is_none() {
-            *file = Some(if self.before > 0 {
-                let mut file = fs::OpenOptions::new().append(true).open(&self.path)?;
-                // The last line may have been cut off.
-                file.write_all(b"\n")?;
-                file
-            } else {
-                let mut file = File::create(&self.path)?;
-                file.write_all(format!("{}\n", self.head).as_bytes())?;
-                file
-            });
+            let fresh = self.before == 0;
+            let mut log = open_log(&self.path, fresh)?;
+            // The last line may have been cut off.
+            let begin = if fresh { self.head.as_str() } else { "" };
+            log.write_all(format!("{begin}\n").as_bytes())?;
+            *file = Some(log);
         }
         let content = format!("{key} {bits}");
         let line = format!("{content} {}\n", checksum(&content));
@@ -387,7 +395,7 @@ impl Kept {
 
     fn discard(&self) {
         self.lock().1 = None;
-        let _ = fs::remove_file(&self.path);
+        remove(&self.path);
     }
 }
 

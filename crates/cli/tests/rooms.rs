@@ -144,8 +144,8 @@ fn crates() -> PathBuf {
 
 fn folders() -> BTreeSet<String> {
     let entries = std::fs::read_dir(crates()).expect("the crates");
-    let names = entries.map(|e| e.expect("readable").file_name().into_string());
-    names.map(|n| n.expect("text")).collect()
+    let folders = entries.map(|e| e.expect("readable")).filter(|e| e.path().is_dir());
+    folders.map(|e| e.file_name().into_string().expect("text")).collect()
 }
 
 #[test]

@@ -6,7 +6,7 @@
 //! that are run, and [`Readings`] is the record. [`Papers::choice`] draws from it the one reading of a
 //! law that counts for all figures of its papers.
 
-use crate::papers::{LAW_AXIS, OUR_LAW, Open, PaperFigure, PaperLaw, Papers, Permitted};
+use crate::declared::{LAW_AXIS, OUR_LAW, Open, PaperFigure, PaperLaw, Papers, Permitted};
 use crate::verdict::{Judged, Kind};
 use serde::{Serialize, Serializer};
 use std::collections::BTreeSet;
