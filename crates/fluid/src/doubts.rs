@@ -109,10 +109,10 @@ impl Model<'_> {
                 100.0 / window
             ));
         }
-        if f.goes_by_pairs() || control.dynamics.base != BaseRtt::Known {
-            if let Some(text) = fallen(s, f) {
-                notes.add(text.clone(), 0.1, text);
-            }
+        if (f.goes_by_pairs() || control.dynamics.base != BaseRtt::Known)
+            && let Some(text) = fallen(s, f)
+        {
+            notes.add(text.clone(), 0.1, text);
         }
         if control.dynamics.base == BaseRtt::Smallest
             && matches!(control.dynamics.law, WindowLaw::Vegas { .. })

@@ -249,7 +249,7 @@ impl PaperFigure {
             .collect();
         let is_own = |law: &str| law == OUR_LAW || Some(law) == self.law.as_deref();
         let same = point.iter().filter(|(axis, value)| {
-            !open.contains(axis.as_str()) && !(axis == LAW_AXIS && is_own(value))
+            !(open.contains(axis.as_str()) || axis == LAW_AXIS && is_own(value))
         });
         let same: Vec<String> = same.map(|(axis, value)| format!("{axis} = {value}")).collect();
         same.join(", ")
