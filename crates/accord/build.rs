@@ -16,9 +16,11 @@ fn data(name: &str) -> PathBuf {
 
 fn main() {
     let dir = data("scenarios");
-    for (name, path) in
-        [("ACCORD_RESULTS", dir.join("results.txt")), ("ACCORD_FIGURES", data("figures.toml"))]
-    {
+    for (name, path) in [
+        ("ACCORD_RESULTS", dir.join("results.txt")),
+        ("ACCORD_READINGS", dir.join("readings.txt")),
+        ("ACCORD_FIGURES", data("figures.toml")),
+    ] {
         println!("cargo:rerun-if-changed={}", path.display());
         println!("cargo:rustc-env={name}={}", path.display());
     }

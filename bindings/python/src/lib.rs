@@ -69,6 +69,21 @@ fn imported(py: Python<'_>, arguments: Vec<String>) -> PyResult<String> {
     made.map_err(|(message, hint)| error::AccordError::new_err((message, hint)))
 }
 
+/// Writes a file whole, or leaves the one that was there. Makes its folder.
+#[pyfunction]
+fn write_file(py: Python<'_>, path: std::path::PathBuf, content: &[u8]) -> PyResult<()> {
+    py.detach(|| {
+        path.parent().map_or(Ok(()), accord::files::create_dirs)?;
+        Ok(accord::files::write(&path, content)?)
+    })
+}
+
+/// Returns a text as a cell of CSV that no spreadsheet takes for a formula.
+#[pyfunction]
+fn csv_text(text: &str) -> String {
+    accord::columns::csv_text(text).into_owned()
+}
+
 /// Returns the ids of the scenarios that come with Accord.
 #[pyfunction]
 fn built_in() -> Vec<&'static str> {
@@ -91,6 +106,8 @@ fn _accord(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(families, module)?)?;
     module.add_function(wrap_pyfunction!(figure::figure, module)?)?;
     module.add_function(wrap_pyfunction!(imported, module)?)?;
+    module.add_function(wrap_pyfunction!(write_file, module)?)?;
+    module.add_function(wrap_pyfunction!(csv_text, module)?)?;
     module.add_function(wrap_pyfunction!(built_in, module)?)?;
     module.add_function(wrap_pyfunction!(run::write, module)?)?;
     module.add_function(wrap_pyfunction!(run::compared, module)?)?;

@@ -127,3 +127,14 @@ def test_a_graph_becomes_a_scenario():
         accord.from_graph(graph, [(0, 7)])
     with pytest.raises(accord.AccordError, match="rate"):
         accord.from_graph(graph, rate="fast")
+
+
+def test_a_directed_graph_has_a_rate_and_a_delay_of_each_direction():
+    networkx = pytest.importorskip("networkx")
+    graph = networkx.DiGraph()
+    graph.add_edge("gs", "sat", capacity=10, delay=5)
+    graph.add_edge("sat", "gs", capacity=2, delay=50)
+    scenario = accord.from_graph(graph, [("gs", "sat", 1.0)], delay_unit="1 ms")
+    text = scenario.text
+    assert 'rate = "10 Mbps", delay = "5 ms"' in text
+    assert 'reverse = { rate = "2 Mbps", delay = "50 ms" }' in text

@@ -540,3 +540,33 @@ def test_the_program_sweeps(tmp_path):
     ]:
         done = call(*wrong)
         assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+def test_a_file_that_cannot_be_written_is_left_as_it_was(small, tmp_path):
+    import resource
+
+    mine = tmp_path / "mine.toml"
+    mine.write_text("# mine")
+    store = tmp_path / "store"
+    accord.sweep(small, {"flow.all.count": [1]}, store=store)
+    before = files(store)
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        with pytest.raises(OSError, match="File too large"):
+            small.save(mine)
+        with pytest.raises(OSError, match="File too large"):
+            accord.sweep(small, {"flow.all.count": [2]}, store=store)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert mine.read_text() == "# mine"
+    assert files(store) == before
+    assert sorted(f.name for f in tmp_path.iterdir()) == ["mine.toml", "store"]
+
+
+def test_a_table_has_no_formulas(tmp_path):
+    from accord._sweep_program import write
+
+    write([{"label": "=1+1", "mean": -1.5}], str(tmp_path / "t.csv"))
+    assert (tmp_path / "t.csv").read_text().splitlines() == ["label,mean", "'=1+1,-1.5"]

@@ -15,6 +15,10 @@ pub const EXAMPLES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/examp
 /// The recorded results of the scenarios, for [`Results::parse`](accord_report::Results::parse).
 pub const RECORDED: &str = include_str!(env!("ACCORD_RESULTS"));
 
+/// The recorded readings of the figures and tables of papers, for
+/// [`Readings::parse`](accord_report::Readings::parse).
+pub const RECORDED_READINGS: &str = include_str!(env!("ACCORD_READINGS"));
+
 /// The text of [`papers`].
 const FIGURES: &str = include_str!(env!("ACCORD_FIGURES"));
 

@@ -27,6 +27,7 @@
 //! | [`traffic`], [`scenario`], [`language`] | applications; the network model; scenario files |
 //! | [`port`], [`transport`] | output ports; endpoints and the wire format |
 //! | [`record`], [`columns`] | the record of a run; tables as Parquet and CSV |
+//! | [`files`] | files that are written whole or not at all, and a reader with a limit |
 //! | [`solver`], [`theory`], [`fluid`], [`sim`], [`live`] | fair shares; the engines |
 //! | [`margins`] | the distance of equilibria from cycling |
 //! | [`report`], [`explain`] | checks, tables, pages; why engines differ |
@@ -44,6 +45,7 @@ pub use accord_columns as columns;
 pub use accord_control as control;
 pub use accord_explain as explain;
 pub use accord_family as family;
+pub use accord_files as files;
 pub use accord_fluid as fluid;
 pub use accord_language as language;
 pub use accord_live as live;
@@ -63,7 +65,7 @@ pub use accord_family::Catalogue;
 pub use accord_language::File;
 pub use accord_record::Run;
 pub use accord_scenario::{Engine, Scenario};
-pub use built_in::{BUILT_IN, EXAMPLES, PACK_FILES, RECORDED, papers};
+pub use built_in::{BUILT_IN, EXAMPLES, PACK_FILES, RECORDED, RECORDED_READINGS, papers};
 pub use catalogue::{catalogue, catalogue_with};
 pub use cell::cell as stability_cell;
 pub use engine::{Job, Options, live_mode, run, run_all};

@@ -15,6 +15,15 @@
 //! B is 1 while the link has excess bandwidth: the queue is short and does not grow, or the link
 //! serves less than it could. B̄ is the exponential average of B.
 //!
+//! The constants of an aggregate depend on the floors, for a link of rate S:
+//!
+//! ```text
+//!     C_i = C·weight·(1 + (f_i,min − Σ f_min)/S)        D_i = D·(1 − f_i,min/S)
+//! ```
+//!
+//! So an aggregate with a floor gets the floor and about an equal share of the rest. Without floors
+//! all constants are alike.
+//!
 //! The equilibrium, and departures from the source: `docs/src/models/bat.md`.
 
 use crate::Aimd;
@@ -28,9 +37,9 @@ accord_family::params! {
         pub period: Duration = duration("4 ms").symbol("Δt").source("[Ple03 §III-B]"),
         /// Relative change of a transmit probability per period while a rate is out of its bounds.
         pub step: f64 = number("0.125", 0.001, 0.999).symbol("w").source("[Ple03 eq. 1], its value ours"),
-        /// Increase of a transmit probability per period while bandwidth is left.
+        /// Increase of a transmit probability per period while bandwidth is left, for an aggregate without a floor.
         pub increase: f64 = number("0.02", 1e-6, 1.0).symbol("C").source("[Ple03 eq. 1], its value fitted to Ple03"),
-        /// Relative decrease of a transmit probability per period while none is left, for an aggregate that offers the link's rate c.
+        /// Relative decrease of a transmit probability per period while none is left, for an aggregate that offers the link's rate c and has no floor.
         pub decrease: f64 = number("0.06", 1e-6, 10.0).symbol("D·c").source("[Ple03 eq. 1], its value fitted to Ple03"),
         /// Weight of the latest value in the average of the excess-bandwidth signal.
         pub memory: f64 = number("0.125", 0.001, 1.0).source("not in Ple03"),
@@ -126,7 +135,7 @@ struct State {
     /// The bounds f_min and f_max, in bit/s.
     floor: f64,
     ceiling: f64,
-    /// The factors C_i and D_i·c.
+    /// The factors C_i and D_i·c of an aggregate without a floor.
     increase: f64,
     decrease: f64,
 }
@@ -228,7 +237,10 @@ impl Aqm for Bat {
         let room = self.has_room(queue, seconds);
         self.excess += self.config.memory * (f64::from(u8::from(room)) - self.excess);
         let capacity = queue.rate.as_bps_f64().max(1.0);
+        let floors: f64 = self.aggregates.iter().map(|a| a.floor).sum();
         for a in &mut self.aggregates {
+            let increase = a.increase * (1.0 + (a.floor - floors) / capacity).max(0.0);
+            let decrease = a.decrease * (1.0 - a.floor / capacity).max(0.0);
             let offered = (a.offered - a.offered_then) as f64 * 8.0 / seconds;
             a.rate += self.config.offered_memory * (offered - a.rate);
             let rate = a.transmit * a.rate;
@@ -237,9 +249,9 @@ impl Aqm for Bat {
             } else if rate > a.ceiling {
                 a.transmit * (1.0 - self.config.step)
             } else if room {
-                a.transmit + a.increase * self.excess
+                a.transmit + increase * self.excess
             } else {
-                a.transmit * (1.0 - a.decrease * a.rate / capacity)
+                a.transmit * (1.0 - decrease * a.rate / capacity)
             };
             a.transmit = transmit.clamp(0.0, 1.0);
             a.offered_then = a.offered;

@@ -143,9 +143,9 @@ fn bounds_come_before_the_signal() {
     d.period(&[20, 50, 0], FULL);
     near(d.transmit(0), 1.0);
     near(d.transmit(1), 0.875 * 0.875);
-    // Above the floor it falls as any other: 25 packets are 50 Mbit/s.
+    // Above the floor it falls, by a factor of 0.06 less the floor's 40 %: 25 packets are 50 Mbit/s.
     d.period(&[25, 50, 0], FULL);
-    near(d.transmit(0), 1.0 - 0.06 * 0.5);
+    near(d.transmit(0), 1.0 - 0.036 * 0.5);
     // And when its rate is below the floor it rises at once, by w.
     d.period(&[20, 0, 0], FULL);
     near(d.transmit(0), 1.0);
@@ -154,6 +154,28 @@ fn bounds_come_before_the_signal() {
     let before = d.transmit(1);
     d.period(&[0, 0, 0], FULL);
     near(d.transmit(1), f64::min(1.0, before + 0.125));
+}
+
+#[test]
+fn floors_change_the_constants() {
+    // Floors of 40 and 30 of 100 Mbit/s: C of 0.02·(1 + 0.4 − 0.7), 0.02·(1 + 0.3 − 0.7) and
+    // 0.02·(1 − 0.7), D of 0.06·0.6, 0.06·0.7 and 0.06.
+    let floors = [("min", text("40 Mbps"))];
+    let mut d = Driven::new(&[&floors, &[("min", text("30 Mbps"))], &[]]);
+    // 150 packets less the 90 queued are more than the link's 50: nothing is left.
+    d.period(&[50, 50, 50], FULL);
+    let fallen = [0.964, 0.958, 0.94];
+    (0..3).for_each(|i| near(d.transmit(i), fallen[i]));
+    d.period(&[50, 50, 50], 10);
+    let excess = d.bat.excess_bandwidth().expect("it has one");
+    (0..3).for_each(|i| near(d.transmit(i), fallen[i] + [0.014, 0.012, 0.006][i] * excess));
+    // Floors of more than the link leave nothing to share: only w brings rates up.
+    let floors = [("min", text("80 Mbps"))];
+    let mut d = Driven::new(&[&floors, &[("min", text("120 Mbps"))], &[]]);
+    d.period(&[50, 50, 50], FULL);
+    near(d.transmit(2), 0.94);
+    d.period(&[50, 50, 50], 10);
+    near(d.transmit(2), 0.94);
 }
 
 #[test]
@@ -243,6 +265,18 @@ fn unresponsive_aggregates_share_by_weight() {
     assert!((rates[1] / rates[0] - 2.0).abs() < 0.2, "{rates:?}");
     let rates = fluid(&[&[], &[("decrease", Raw::Number(0.12))]], &[50, 50]);
     assert!((rates[0] / rates[1] - 2.0).abs() < 0.2, "{rates:?}");
+}
+
+/// A floor of 50 of 100 Mbit/s and an equal share of the rest are 75 Mbit/s; the weights 2 and 1/2
+/// give 80.
+#[test]
+fn a_floor_comes_on_top_of_a_share() {
+    let rates = fluid(&[&[("min", text("50 Mbps"))], &[]], &[50, 50]);
+    assert!((rates[0] / rates[1] - 4.0).abs() < 0.6, "{rates:?}");
+    // Equal floors change nothing.
+    let floor = [("min", text("30 Mbps"))];
+    let rates = fluid(&[&floor, &floor], &[50, 50]);
+    assert!((rates[0] / rates[1] - 1.0).abs() < 0.1, "{rates:?}");
 }
 
 /// Ple03's signal B: a queue that does not grow is short below the threshold, in packets, in bytes, or a quarter of

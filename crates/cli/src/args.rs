@@ -6,6 +6,7 @@ use crate::names;
 use crate::new::New;
 use crate::run_options::{RunOptions, seed};
 use accord::live::Mode;
+use accord::report::RECORD;
 use accord::scenario::Engine;
 use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
@@ -232,6 +233,18 @@ pub struct Reproduce {
         conflicts_with_all = ["output", "pcap", "qlog", "fresh", "memory"]
     )]
     pub recorded: bool,
+    /// Runs the figures and tables of the papers under the readings that docs/figures.toml declares,
+    /// with five seeds each, records what they meet in FILE, and prints the verdicts.
+    #[arg(
+        long,
+        value_name = "FILE",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = RECORD,
+        conflicts_with_all = ["summary", "recorded", "output", "engine", "live", "seed", "reps", "set",
+            "point", "show", "details", "pcap", "qlog", "skip", "json", "record", "memory"]
+    )]
+    pub readings: Option<PathBuf>,
 }
 
 #[derive(Group)]

@@ -1,34 +1,31 @@
 //! The file of `--pcap`.
 
 use crate::fail::Failure;
+use accord::files::Whole;
 use std::fs::File;
 use std::io::{BufWriter, Error, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// A capture file in progress. If it is not finished it is removed, unless it is a pipe or a
-/// device.
+/// A capture file in progress. If it is not finished, an earlier file is left.
 pub struct CaptureFile {
     path: PathBuf,
-    is_file: bool,
+    whole: Whole,
     state: Mutex<State>,
 }
 
 struct State {
     out: BufWriter<File>,
     failed: Option<Error>,
-    done: bool,
 }
 
 impl CaptureFile {
     pub fn create(path: &Path) -> Result<CaptureFile, Failure> {
-        let file = File::create(path)
-            .map_err(|e| Failure::new(format!("cannot create {}: {e}", path.display())))?;
-        Ok(CaptureFile {
-            path: path.into(),
-            is_file: file.metadata().is_ok_and(|m| m.is_file()),
-            state: Mutex::new(State { out: BufWriter::new(file), failed: None, done: false }),
-        })
+        let cannot = |e| Failure::io(format!("cannot create {}: {e}", path.display()), &e);
+        let whole = Whole::replace(path).map_err(cannot)?;
+        let out = BufWriter::new(whole.open().map_err(cannot)?);
+        let state = Mutex::new(State { out, failed: None });
+        Ok(CaptureFile { path: path.into(), whole, state })
     }
 
     /// Appends a packet. An error is reported at the end, when the results are safe.
@@ -40,27 +37,15 @@ impl CaptureFile {
     }
 
     pub fn finish(self) -> Result<(), Failure> {
-        let mut state = self.lock();
-        let failed = state.failed.take().or_else(|| state.out.flush().err());
-        state.done = failed.is_none();
-        match failed {
-            None => Ok(()),
-            Some(e) => {
-                let path = self.path.display();
-                Err(Failure::io(format!("cannot write {path}: {e}"), &e))
-            }
-        }
+        let CaptureFile { path, whole, state } = self;
+        let mut state = state.into_inner().unwrap_or_else(|e| e.into_inner());
+        let written = state.failed.take().map_or_else(|| state.out.flush(), Err);
+        written
+            .and_then(|()| whole.finish())
+            .map_err(|e| Failure::io(format!("cannot write {}: {e}", path.display()), &e))
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
-    }
-}
-
-impl Drop for CaptureFile {
-    fn drop(&mut self) {
-        if self.is_file && !self.lock().done {
-            let _ = std::fs::remove_file(&self.path);
-        }
     }
 }

@@ -1,31 +1,18 @@
 //! The contents of files that other programs wrote.
 
 use crate::fail::{Failure, unreadable};
-use std::io::Read;
+use accord::files::read;
 use std::path::Path;
 
 /// The length of the beginning that shows whether a file is text, in bytes.
-const HEAD: u64 = 4096;
+const HEAD: usize = 4096;
 
 /// Reads a file of at most `most` bytes.
 pub fn contents(path: &Path, most: usize) -> Result<Vec<u8>, Failure> {
-    let cannot = unreadable(path);
-    let mut bytes = Vec::new();
-    let mut file = std::fs::File::open(path).map_err(&cannot)?;
-    let head = file.by_ref().take(HEAD).read_to_end(&mut bytes);
-    head.map_err(&cannot)?;
-    if is_binary(&bytes) {
-        return Err(Failure::new(format!("{} is not text", path.display())));
-    }
-    // One byte more than the limit shows that the file is too large.
-    let rest = file.take(most as u64 + 1 - HEAD).read_to_end(&mut bytes);
-    rest.map_err(cannot)?;
-    match bytes.len() {
-        0 => Err(Failure::new(format!("{} is empty", path.display()))),
-        n if n > most => {
-            let message = format!("{} has more than {} MiB", path.display(), most >> 20);
-            Err(Failure::new(message).hint("this is the largest size that is read"))
-        }
+    let bytes = read(path, most as u64).map_err(unreadable(path))?;
+    match &bytes[..bytes.len().min(HEAD)] {
+        [] => Err(Failure::new(format!("{} is empty", path.display()))),
+        head if is_binary(head) => Err(Failure::new(format!("{} is not text", path.display()))),
         _ => Ok(bytes),
     }
 }

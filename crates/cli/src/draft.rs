@@ -4,10 +4,9 @@ use crate::fail::{Failure, unwritable};
 use crate::output::{data, escaped, note};
 use accord::report::show::count;
 use accord::units::{Duration, Rate};
-use accord::{Catalogue, File};
+use accord::{Catalogue, File, files};
 use std::fmt::{Display, Write as _};
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// The text of a scenario file in progress.
@@ -24,6 +23,8 @@ pub struct Line {
     pub rate: Rate,
     /// The propagation delay.
     pub delay: Duration,
+    /// The rate and the delay of the reverse direction.
+    pub back: (Rate, Duration),
 }
 
 impl Draft {
@@ -56,18 +57,33 @@ impl Draft {
         self.line(format_args!("start = {{ uniform = [\"0 s\", \"{latest}\"] }}"));
     }
 
-    /// Adds the table of links, one line each, with the queue discipline if there is one.
+    /// Adds the table of links, one line each, with the queue discipline if there is one, and with
+    /// what differs in the reverse direction.
     pub fn links(&mut self, links: &[Line], queue: Option<&str>) {
         self.table("link");
         for link in links {
             let [from, to] = &link.ends;
             let (rate, delay) = (link.rate, link.delay);
-            self.line(match queue {
-                None => format!("{} = \"{from} - {to}, {rate}, {delay}\"", key(&link.name)),
-                Some(queue) => format!(
-                    "{} = {{ from = \"{from}\", to = \"{to}\", rate = \"{rate}\", delay = \"{delay}\", queue = {} }}",
-                    key(&link.name),
-                    quote(queue),
+            let mut more = String::new();
+            if let Some(queue) = queue {
+                more += &format!(", queue = {}", quote(queue));
+            }
+            let (back, slow) = link.back;
+            let keys = [
+                (back != rate, "rate", back.to_string()),
+                (slow != delay, "delay", slow.to_string()),
+            ];
+            let keys: Vec<String> = (keys.iter().filter(|(differs, ..)| *differs))
+                .map(|(_, key, value)| format!("{key} = \"{value}\""))
+                .collect();
+            if !keys.is_empty() {
+                more += &format!(", reverse = {{ {} }}", keys.join(", "));
+            }
+            let name = key(&link.name);
+            self.line(match more.is_empty() {
+                true => format!("{name} = \"{from} - {to}, {rate}, {delay}\""),
+                false => format!(
+                    "{name} = {{ from = \"{from}\", to = \"{to}\", rate = \"{rate}\", delay = \"{delay}\"{more} }}",
                 ),
             });
         }
@@ -122,12 +138,7 @@ impl Place<'_> {
 
 /// Writes a file, in place of an existing one only by `force`.
 pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    match force {
-        true => options.create(true).truncate(true),
-        false => options.create_new(true),
-    };
-    let written = options.write(true).open(path).and_then(|mut file| file.write_all(bytes));
+    let written = if force { files::write(path, bytes) } else { files::write_new(path, bytes) };
     written.map_err(|e| match e.kind() {
         ErrorKind::AlreadyExists => taken(path),
         _ => unwritable(path)(e),

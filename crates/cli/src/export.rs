@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     let text = flent(&loaded, run, &name).to_string();
     let mut zipped = GzEncoder::new(Vec::new(), Compression::default());
     let zipped = zipped.write_all(text.as_bytes()).and_then(|()| zipped.finish());
-    let written = zipped.and_then(|bytes| std::fs::write(&path, bytes));
+    let written = zipped.and_then(|bytes| accord::files::write(&path, &bytes));
     written.map_err(|e| Failure::io(format!("cannot write {}: {e}", path.display()), &e))?;
     data(path.display())?;
     Ok(true)

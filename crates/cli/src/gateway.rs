@@ -121,6 +121,7 @@ mod parts {
     use crate::fail::{Failure, unreadable, unwritable};
     use crate::gateway::args::Import;
     use crate::output::{data, json, note};
+    use accord::files::{read_text, write_new};
     use accord::language::{ScenarioError, Source};
     use accord::report::show::count;
     use accord::units::Rate;
@@ -137,6 +138,7 @@ mod parts {
             PrivateKey::read(file).map_err(Failure::new)?
         } else {
             let key = PrivateKey::random().map_err(Failure::Unable)?;
+            make(file.parent().unwrap_or(Path::new("")))?;
             key.write(file).map_err(Failure::new)?;
             note(format!("created {}: a private key that only its owner can read", file.display()));
             key
@@ -145,9 +147,17 @@ mod parts {
         Ok(true)
     }
 
+    /// Makes a folder if it is not there, such as /etc/accord on a new machine.
+    fn make(folder: &Path) -> Result<(), Failure> {
+        if folder.as_os_str().is_empty() {
+            return Ok(());
+        }
+        std::fs::create_dir_all(folder).map_err(unwritable(folder))
+    }
+
     pub fn import(args: &Import) -> Result<bool, Failure> {
         let name = args.file.file_stem().unwrap_or_default().to_string_lossy();
-        let source = std::fs::read_to_string(&args.file).map_err(unreadable(&args.file))?;
+        let source = read_text(&args.file, config::LARGEST).map_err(unreadable(&args.file))?;
         let imported = config::import(&source, &name, args.cap)
             .map_err(|e| located(&args.file, &source, e))?;
         let place = |name: &str| args.to.join(name);
@@ -161,11 +171,23 @@ mod parts {
                 return Err(failure.hint("--to names another folder"));
             }
         }
-        key.write(&place(file)).map_err(Failure::new)?;
-        for (name, key) in &imported.shared {
-            key.write(&place(name)).map_err(Failure::new)?;
-        }
-        std::fs::write(&site, &imported.site).map_err(unwritable(&site))?;
+        make(&args.to)?;
+        let mut written = Vec::new();
+        let mut write = || {
+            key.write(&place(file)).map_err(Failure::new)?;
+            written.push(place(file));
+            for (name, key) in &imported.shared {
+                key.write(&place(name)).map_err(Failure::new)?;
+                written.push(place(name));
+            }
+            write_new(&site, imported.site.as_bytes()).map_err(unwritable(&site))
+        };
+        // None of them was there before. Half of the files would be in the way of the next attempt.
+        write().inspect_err(|_| {
+            for path in &written {
+                let _ = std::fs::remove_file(path);
+            }
+        })?;
         for text in &imported.notes {
             note(format!("warning: {text}"));
         }

@@ -10,7 +10,7 @@ use accord::report::show::{TITLE, clean, count};
 use accord::traffic::{Dice, Purpose};
 use accord::units::{Duration, Rate, Words};
 use accord_import::{
-    Demand, Format, ImportError, Link, Topology, Units, decoded, demands, limits, read,
+    Demand, Format, ImportError, Link, Topology, Units, Way, decoded, demands, limits, read,
 };
 use clap::{Args, Subcommand};
 use std::collections::BTreeSet;
@@ -50,6 +50,9 @@ pub struct Import {
     /// The unit of bare numbers for capacities and demands.
     #[arg(long, default_value = "1 Mbps")]
     pub unit: Rate,
+    /// The unit of bare numbers for delays, such as "1 ms". Without it they are left out.
+    #[arg(long, value_name = "TIME")]
+    pub delay_unit: Option<Duration>,
     /// Multiplies all rates of the file: packets of a thousandth of a backbone take a thousandth of
     /// the time to run.
     #[arg(long, default_value_t = 1.0)]
@@ -129,14 +132,21 @@ fn made(args: &Import) -> Result<(String, Topology), Failure> {
     if args.rate == Rate::ZERO {
         return Err(Failure::new("--rate must be more than zero"));
     }
-    let units = Units { rate: args.unit.as_bps_f64() };
+    if args.delay_unit.is_some_and(Duration::is_zero) {
+        return Err(Failure::new("--delay-unit must be more than zero"));
+    }
+    let units =
+        Units { rate: args.unit.as_bps_f64(), delay: args.delay_unit.map(Duration::as_secs_f64) };
     let text = open(args.topology())?;
     let ending = args.topology().extension().unwrap_or_default();
     let guess = || Format::guess(&ending.to_string_lossy(), &text);
     let Some(format) = args.format.or_else(guess) else {
         let path = args.topology().display();
-        return Err(Failure::new(format!("the format of {path} is unknown"))
-            .hint(format!("name it with --format: {}", Format::words().join(", "))));
+        return Err(Failure::new(format!("the format of {path} is unknown")).hint(format!(
+            "name it with --format: {}; networkx reads GEXF, Pajek, edge lists and others, and \
+             accord.from_graph in Python makes a scenario of its graphs",
+            Format::words().join(", ")
+        )));
     };
     let mut topology = read(format, &text, &units).map_err(|e| refused(args.topology(), e))?;
     if let Some(path) = &args.demands {
@@ -228,7 +238,7 @@ fn scenario(args: &Import, t: &Topology) -> Result<String, Failure> {
     let links = |of: &dyn Fn(&&Link) -> bool| t.links.iter().filter(of).count();
     let (rate, delay, scale) = (args.rate, args.delay, args.scale);
     draft.comment("");
-    draft.comment(&match links(&|l| l.rate.is_none()) {
+    draft.comment(&match links(&|l| l.there.rate.is_none()) {
         0 => "Rates are those of the file.".into(),
         n => format!("Rates: {rate} on {} without a rate in the file.", count(n, "link")),
     });
@@ -236,7 +246,7 @@ fn scenario(args: &Import, t: &Topology) -> Result<String, Failure> {
         draft.comment(&format!("All rates of the file are multiplied by {scale}."));
     }
     draft.comment("Delays: as in the file, or else of the length, at 200 km per ms.");
-    let missing = links(&|l| l.delay.is_none() && t.length(l).is_none());
+    let missing = links(&|l| time(t, l, l.there).is_none());
     if missing > 0 {
         draft.comment(&format!("Delays without either: {delay} on {}.", count(missing, "link")));
     }
@@ -253,18 +263,21 @@ fn scenario(args: &Import, t: &Topology) -> Result<String, Failure> {
         .map(|link| {
             let ends = [link.from, link.to].map(|node| t.nodes[node].name.clone());
             let name = unused(&ends.join("-"), &mut names);
-            let delay = link.delay.or(t.length(link).map(|km| km / FIBRE));
-            Ok(Line {
-                name,
-                rate: rate_of(args, link.rate, &ends)?,
-                delay: delay_of(args, delay),
-                ends,
-            })
+            let of = |way: Way| -> Result<(Rate, Duration), Failure> {
+                Ok((rate_of(args, way.rate, &ends)?, delay_of(args, time(t, link, way))))
+            };
+            let ((rate, delay), back) = (of(link.there)?, of(link.back)?);
+            Ok(Line { name, rate, delay, back, ends })
         })
         .collect();
     draft.links(&links?, None);
     flows(args, t, &mut draft)?;
     Ok(draft.out)
+}
+
+/// Returns the propagation delay of a direction in seconds, if the file has it or a length.
+fn time(t: &Topology, link: &Link, way: Way) -> Option<f64> {
+    way.delay.or_else(|| Some(t.length(link, &way)? / FIBRE))
 }
 
 fn rate_of(args: &Import, bps: Option<f64>, ends: &[String; 2]) -> Result<Rate, Failure> {

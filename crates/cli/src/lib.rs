@@ -41,6 +41,7 @@ mod point;
 mod progress;
 mod python;
 mod qlogs;
+mod readings;
 mod record;
 mod reproduce;
 mod results;
@@ -66,7 +67,24 @@ use std::process::ExitCode;
 ///
 /// Panics if a family is not sound, see [`accord::catalogue_with`].
 pub fn main_with(controllers: &[&'static Family], disciplines: &[&'static Family]) -> ExitCode {
-    ExitCode::from(main_from(std::env::args_os(), controllers, disciplines))
+    let code = match prepared() {
+        Ok(()) => main_from(std::env::args_os(), controllers, disciplines),
+        Err(e) => e.report(),
+    };
+    ExitCode::from(code)
+}
+
+/// Prepares the process: a limit on the size of files becomes an error, and threads are started while a
+/// failure can be reported. A gateway takes its signals from a process of one thread: another one would
+/// be ended by them.
+fn prepared() -> Result<(), Failure> {
+    let limits = accord::files::limits_are_errors();
+    limits.map_err(|e| Failure::Unable(format!("signals cannot be set up: {e}")))?;
+    if std::env::args_os().nth(1).is_some_and(|command| command == "gateway") {
+        return Ok(());
+    }
+    let threads = rayon::ThreadPoolBuilder::new().build_global();
+    threads.map_err(|e| Failure::Unable(format!("threads cannot be started: {e}")))
 }
 
 /// The controllers that this build adds to those of [`accord::catalogue`]: with the feature `quic` those of
@@ -149,10 +167,16 @@ fn alone<A: clap::Args>(
 }
 
 /// Parses the arguments, or ends the program with the error.
-fn parsed<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> args::Args {
-    args::Args::try_parse_from(arguments).unwrap_or_else(|e| {
+fn parsed(arguments: Vec<OsString>) -> args::Args {
+    args::Args::try_parse_from(&arguments).unwrap_or_else(|e| {
         let text = expected(&e.to_string());
         match e.kind() {
+            ErrorKind::InvalidUtf8 => {
+                let odd = arguments.iter().find(|argument| argument.to_str().is_none());
+                let odd = odd.map_or(String::new(), |odd| odd.display().to_string());
+                let why = format!("{odd}: the name of a scenario has to be UTF-8 text\n");
+                clap::Error::raw(e.kind(), why).exit()
+            }
             ErrorKind::ValueValidation if text != e.to_string() => {
                 clap::Error::raw(e.kind(), text.trim_start_matches("error: ")).exit()
             }

@@ -4,6 +4,7 @@ use crate::args::{Args, Completions, Man};
 use crate::fail::Failure;
 use crate::output::{data, note};
 use clap::{Command, CommandFactory};
+use clap_complete::Shell;
 use std::io;
 use std::path::Path;
 
@@ -24,9 +25,33 @@ pub fn completions(args: &Completions) -> Result<bool, Failure> {
     let mut command = command();
     let name = command.get_name().to_string();
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut command, name, &mut script);
-    data(String::from_utf8_lossy(&script).trim_end())?;
+    clap_complete::generate(args.shell, &mut command, name.clone(), &mut script);
+    let mut script = String::from_utf8_lossy(&script).into_owned();
+    if args.shell == Shell::Fish {
+        script += &fish_arguments(&command, &name);
+    }
+    data(script.trim_end())?;
     Ok(true)
+}
+
+/// Returns the completions of the arguments of commands for fish. The generator leaves them out.
+fn fish_arguments(command: &Command, name: &str) -> String {
+    let mut lines = String::new();
+    for sub in command.get_subcommands() {
+        for argument in sub.get_positionals() {
+            let values = argument.get_possible_values();
+            let names: Vec<&str> = values.iter().map(|value| value.get_name()).collect();
+            if !names.is_empty() {
+                let function = format!("__fish_{}_using_subcommand", name.replace('-', "_"));
+                let condition = format!("{function} {}", sub.get_name());
+                lines += &format!(
+                    "complete -c {name} -n \"{condition}\" -f -a \"{}\"\n",
+                    names.join(" ")
+                );
+            }
+        }
+    }
+    lines
 }
 
 /// Prints the manual page of the program, or writes those of all commands.
@@ -39,7 +64,7 @@ pub fn man(args: &Man) -> Result<bool, Failure> {
         data(String::from_utf8_lossy(&page).trim_end())?;
         return Ok(true);
     };
-    let written = std::fs::create_dir_all(dir).and_then(|()| pages(dir, &command));
+    let written = accord::files::create_dirs(dir).and_then(|()| pages(dir, &command));
     let count = written.map_err(|e| {
         let message = format!("{} cannot be written to: {e}", dir.display());
         Failure::io(message, &e)
@@ -53,7 +78,7 @@ fn pages(dir: &Path, command: &Command) -> io::Result<usize> {
     let page = clap_mangen::Man::new(command.clone());
     let mut bytes = Vec::new();
     page.render(&mut bytes)?;
-    std::fs::write(dir.join(page.get_filename()), bytes)?;
+    accord::files::write(&dir.join(page.get_filename()), &bytes)?;
     let inner = command.get_subcommands().filter(|c| c.get_name() != "help");
     inner.map(|c| pages(dir, c)).sum::<io::Result<usize>>().map(|n| n + 1)
 }

@@ -7,7 +7,7 @@ use crate::progress::at_once;
 use accord::record::{Manifest, Run, Series};
 use accord::report::{GroupOutline, Outline, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
-use accord::units::{Duration, Words};
+use accord::units::Duration;
 use accord_import::measured::{Flow, Format, Measured, Quantity, Sample, read};
 use accord_import::{decoded_in_part, limits};
 use flate2::read::MultiGzDecoder;
@@ -76,8 +76,7 @@ fn make(args: &Args, id: &str) -> Result<(Outline, Run), Failure> {
     let text = decoded_in_part(&bytes);
     let Some(format) = args.format.or_else(|| Format::guess(&text)) else {
         let why = format!("the format of {} is unknown", path.display());
-        return Err(Failure::new(why)
-            .hint(format!("name it with --format: {}", Format::words().join(", "))));
+        return Err(Failure::new(why).hint(Format::advice(&text)));
     };
     let measured = read(format, &text)
         .map_err(|e| Failure::new(format!("{}: {e}", path.display())).hinted(e.hint))?;

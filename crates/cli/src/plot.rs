@@ -2,6 +2,7 @@
 
 use crate::fail::{Failure, unwritable};
 use crate::output::{data, note};
+use accord::files::write;
 use accord::report::{
     By, Facet, Figure, FigureError, FigureKind, Log, Request, Width, load_stored,
 };
@@ -116,12 +117,12 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         _ => figure.svg().into_bytes(),
     };
     if let Some(path) = &args.csv {
-        std::fs::write(path, figure.csv()).map_err(unwritable(path))?;
+        write(path, figure.csv().as_bytes()).map_err(unwritable(path))?;
     }
     if to_stdout {
         data(String::from_utf8_lossy(&bytes).trim_end())?
     } else {
-        std::fs::write(&args.output, &bytes).map_err(unwritable(&args.output))?;
+        write(&args.output, &bytes).map_err(unwritable(&args.output))?;
         if !args.quiet {
             note(format_args!("figure: {}", args.output.display()));
         }

@@ -17,7 +17,7 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 static AT_ONCE: AtomicBool = AtomicBool::new(false);
 
 /// The time that work has to end in order after an interrupt. Work that does not poll, such as
-/// creating a network of many flows or waiting for a pipe, is then ended. Only that work is lost,
+/// creating a network of many flows, is then ended. Only that work is lost,
 /// since a file is written under a temporary name (`.NAME.PROCESS-N.partial`) and then renamed.
 const GRACE: std::time::Duration = std::time::Duration::from_secs(1);
 

@@ -1,10 +1,12 @@
 //! The files of `--qlog`: one per flow whose sender is a stream.
 
 use crate::fail::Failure;
+use accord::files::{Whole, create_dirs, finish_all};
 use accord::scenario::Scenario;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
+use std::collections::btree_map::Entry;
+use std::fs::File;
 use std::io::{Error, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,7 +31,7 @@ const NAMES: [(&str, &str); 5] = [
     ("quic:congestion_state_updated", "recovery:congestion_state_updated"),
 ];
 
-/// A directory of logs in progress. Unless it is finished they are removed.
+/// A directory of logs in progress. Unless it is finished, earlier files are left.
 pub struct QlogDir {
     dir: PathBuf,
     version: QlogVersion,
@@ -43,9 +45,8 @@ pub struct QlogDir {
 struct State {
     /// The files by flow. They are opened per piece, since their number may exceed the limit of
     /// open files.
-    files: BTreeMap<usize, PathBuf>,
+    files: BTreeMap<usize, Whole>,
     failed: Option<(PathBuf, Error)>,
-    done: bool,
 }
 
 impl QlogDir {
@@ -55,7 +56,7 @@ impl QlogDir {
         version: QlogVersion,
         scenario: &Scenario,
     ) -> Result<QlogDir, Failure> {
-        std::fs::create_dir_all(dir)
+        create_dirs(dir)
             .map_err(|e| Failure::io(format!("cannot create {}: {e}", dir.display()), &e))?;
         Ok(QlogDir {
             dir: dir.into(),
@@ -75,18 +76,27 @@ impl QlogDir {
         if state.failed.is_some() {
             return;
         }
-        let begun = state.files.contains_key(&flow);
         let path = self.dir.join(file_name(&self.flows[flow]));
-        state.files.insert(flow, path.clone());
-        let mut open = OpenOptions::new();
-        open.create(true).write(true).append(begun).truncate(!begun);
-        let written = open.open(&path).and_then(|mut file| {
-            if !begun {
-                self.begin(&mut file, flow)?;
-            }
-            file.write_all(self.named(records).as_bytes())
-        });
+        let written = self.append(&mut state.files, flow, &path, records);
         state.failed = written.err().map(|e| (path, e));
+    }
+
+    fn append(
+        &self,
+        files: &mut BTreeMap<usize, Whole>,
+        flow: usize,
+        path: &Path,
+        records: &str,
+    ) -> std::io::Result<()> {
+        let mut file = match files.entry(flow) {
+            Entry::Occupied(whole) => whole.get().open()?,
+            Entry::Vacant(place) => {
+                let mut file = place.insert(Whole::replace(path)?).open()?;
+                self.begin(&mut file, flow)?;
+                file
+            }
+        };
+        file.write_all(self.named(records).as_bytes())
     }
 
     /// Writes the header of a file.
@@ -138,36 +148,26 @@ impl QlogDir {
 
     /// Finishes the files.
     pub fn finish(self) -> Result<(), Failure> {
-        let mut state = self.lock();
-        state.done = state.failed.is_none();
-        match state.failed.take() {
-            Some((path, e)) => {
-                Err(Failure::io(format!("cannot write {}: {e}", path.display()), &e))
-            }
-            None if state.files.is_empty() => {
+        let QlogDir { dir, state, .. } = self;
+        let State { files, failed } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let cannot = |path: &Path, e: &Error| {
+            Failure::io(format!("cannot write {}: {e}", path.display()), e)
+        };
+        match failed {
+            Some((path, e)) => Err(cannot(&path, &e)),
+            None if files.is_empty() => {
                 let why =
                     "--qlog has nothing to write: no flow that sent data is a stream of Accord";
                 Err(Failure::new(why).hint(
                     "flows of the kernel's TCP and of QUIC, tunnels and datagrams have no log",
                 ))
             }
-            None => Ok(()),
+            None => finish_all(files.into_values().collect()).map_err(|e| cannot(&dir, &e)),
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Drop for QlogDir {
-    fn drop(&mut self) {
-        let state = self.lock();
-        if !state.done {
-            for path in state.files.values() {
-                let _ = std::fs::remove_file(path);
-            }
-        }
     }
 }
 

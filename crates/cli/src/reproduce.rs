@@ -9,6 +9,7 @@ use crate::output::{data, heading, json, note, prose, style};
 use crate::point;
 use crate::progress::Progress;
 use crate::qlogs::QlogDir;
+use crate::readings;
 use crate::record;
 use crate::results::{self, build, experiment, keep, warn_of_replaced, write};
 use crate::run_options::RunOptions;
@@ -41,13 +42,13 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     } else {
         args.id.clone()
     };
-    if let Some(id) = (ids.iter()).find(|id| BUILT_IN.iter().all(|(known, _)| known != id)) {
-        let known = BUILT_IN.iter().map(|(known, _)| *known);
-        let hint = match accord::language::suggest(id, known) {
-            Some(hint) => format!("{hint} accord list experiments shows all"),
-            None => "accord list experiments shows them".into(),
-        };
-        return Err(Failure::new(format!("unknown experiment \"{id}\"")).hint(hint));
+    known(&ids)?;
+    if let Some(record) = &args.readings {
+        return readings::run(&ids, record, &args, catalogue);
+    }
+    if args.all && (args.summary || !args.options.json) {
+        // A record that does not match is better found before the runs than after them.
+        summary::readings()?;
     }
     // A duplicate would be written to one place by two threads.
     let mut named = BTreeSet::new();
@@ -93,6 +94,19 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     captured?;
     unfit?;
     Ok(tallies.iter().all(|(_, tally)| tally.worst() != Class::Unknown))
+}
+
+/// Refuses an id that is no experiment's.
+fn known(ids: &[String]) -> Result<(), Failure> {
+    let Some(id) = ids.iter().find(|id| BUILT_IN.iter().all(|(known, _)| known != id)) else {
+        return Ok(());
+    };
+    let known = BUILT_IN.iter().map(|(known, _)| *known);
+    let hint = match accord::language::suggest(id, known) {
+        Some(hint) => format!("{hint} accord list experiments shows all"),
+        None => "accord list experiments shows them".into(),
+    };
+    Err(Failure::new(format!("unknown experiment \"{id}\"")).hint(hint))
 }
 
 /// Keeps the first error.
@@ -267,7 +281,7 @@ fn show(tallies: &[(String, Tally)], rows: &[ExperimentRow], all: bool) -> Resul
     }
     data("")?;
     if all {
-        data(papers().summary(rows).counts().join("\n"))?
+        data(papers().summary(rows, &summary::readings()?).counts().join("\n"))?
     } else {
         data(totals(rows.iter().flat_map(ExperimentRow::checks)))?
     }

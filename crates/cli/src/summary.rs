@@ -2,8 +2,8 @@
 
 use crate::fail::Failure;
 use crate::output::{data, json, style};
-use accord::report::{Class, ExperimentRow, Results};
-use accord::{BUILT_IN, Catalogue, RECORDED, load, papers};
+use accord::report::{Class, ExperimentRow, RECORD, Readings, Results};
+use accord::{BUILT_IN, Catalogue, RECORDED, RECORDED_READINGS, load, papers};
 
 /// Prints the summary of the recorded results. `Ok(false)` means that they have a failure without a
 /// reason.
@@ -28,9 +28,20 @@ fn rows(catalogue: &Catalogue) -> Result<Vec<ExperimentRow>, Failure> {
     BUILT_IN.iter().map(row).collect()
 }
 
+/// Returns the recorded readings of all figures.
+pub fn readings() -> Result<Readings, Failure> {
+    let papers = papers();
+    let readings = Readings::parse(RECORDED_READINGS, &papers);
+    let readings = readings.and_then(|readings| readings.check(&papers).map(|()| readings));
+    readings.map_err(|e| {
+        let message = format!("{RECORD} does not match the figures of the papers: {e}");
+        Failure::new(message).hint("accord reproduce --all --readings records them again")
+    })
+}
+
 /// Prints the summary of all experiments, as a table or as JSON.
 pub fn print(rows: &[ExperimentRow], as_json: bool) -> Result<(), Failure> {
-    let summary = papers().summary(rows);
+    let summary = papers().summary(rows, &readings()?);
     if as_json {
         json(&summary)?
     } else {

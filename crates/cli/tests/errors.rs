@@ -129,7 +129,7 @@ fn files_that_are_no_text() {
     assert!(ended.stderr.contains("is not UTF-8 text"), "{ended:#?}");
     if cfg!(unix) {
         let ended = accord(dir.path(), &["check", "/dev/zero"]).with(2);
-        assert!(ended.stderr.contains("larger than 8 MiB"), "{ended:#?}");
+        assert!(ended.stderr.contains("is a device, not a plain file"), "{ended:#?}");
     }
 }
 
@@ -229,4 +229,14 @@ fn a_build_without_the_kernel_says_what_is_missing() {
         let ended = accord(dir.path(), &[&["kernel"], arguments].concat()).with(3);
         assert!(ended.stderr.contains("kernel"), "{}", ended.stderr);
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_name_that_is_not_text_is_named() {
+    let dir = folder(&[]);
+    let mut command = program(dir.path(), &["check"]);
+    command.arg(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"na\xffme.toml"));
+    let ended = end(command.spawn().expect("it can be started")).with(2);
+    assert!(ended.stderr.contains("me.toml: the name of a scenario has to be UTF-8"), "{ended:#?}");
 }

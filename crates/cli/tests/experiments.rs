@@ -5,7 +5,7 @@
 //! `accord reproduce --all`, which is compared with the recorded results. Without it the pages are
 //! compared with these only. `UPDATE_DOCS=1` writes the results and the pages.
 
-use accord::report::{Class, ExperimentRow, Judged, Kind, Results, Tally};
+use accord::report::{Class, ExperimentRow, Judged, Kind, RECORD, Readings, Results, Tally};
 use accord::scenario::{Engine, Expectation, Scenario};
 use accord::{BUILT_IN, load, papers};
 use serde_json::Value;
@@ -216,9 +216,12 @@ fn experiments_are_as_recorded_and_pages_have_their_tables() {
     });
     let experiments: Vec<(ExperimentRow, Vec<Scenario>)> = experiments.collect();
     let rows: Vec<ExperimentRow> = experiments.iter().map(|(row, _)| row.clone()).collect();
+    let papers = papers();
+    let readings = Readings::parse(&read(&root().join(RECORD)), &papers);
+    let counts = papers.summary(&rows, &readings.unwrap_or_else(|e| panic!("{e}"))).counts();
     let lines = |kind: &str| match kind {
         "experiments" => table(&experiments),
-        "counts" => papers().summary(&rows).counts().map(|line| format!("- {line}\n")).concat(),
+        "counts" => counts.clone().map(|line| format!("- {line}\n")).concat(),
         _ => panic!("the kinds are experiments and counts: {kind}"),
     };
     for (page, tables) in [("README.md", 1), ("docs/src/experiments.md", 2)] {

@@ -8,6 +8,8 @@ mod measured;
 mod run_dir;
 #[path = "../../../fuzz/bodies/scenario.rs"]
 mod scenario;
+#[path = "../../../fuzz/bodies/topology.rs"]
+mod topology;
 #[path = "../../../fuzz/bodies/trace.rs"]
 mod trace;
 #[path = "../../../fuzz/bodies/wire.rs"]
@@ -81,6 +83,14 @@ fn traces() {
 fn measurements() {
     for format in Format::ALL {
         look(format.name(), seeds(format.name()), |bytes| measured::check(format, bytes));
+    }
+}
+
+#[test]
+fn topologies() {
+    for format in accord_import::Format::ALL {
+        let target = format!("topology_{}", format.name().replace('-', "_"));
+        look(&target, seeds(&target), |bytes| topology::check(format, bytes));
     }
 }
 

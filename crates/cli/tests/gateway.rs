@@ -166,6 +166,38 @@ fn a_file_of_wg_quick_is_imported() {
     }
 }
 
+/// A folder that is not there is made, and a disk that is full leaves no file that is in the way later.
+#[test]
+fn keys_are_written_whole_or_not_at_all() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let dir = folder.path();
+    let made = accord(dir, &["gateway", "keys", "etc/accord/site.key"]).with(0);
+    let again = accord(dir, &["gateway", "keys", "etc/accord/site.key"]).with(0);
+    assert_eq!(made.stdout, again.stdout);
+    // A file system of one page, which another file fills.
+    std::fs::create_dir(dir.join("full")).expect("made");
+    let script = "mount -t tmpfs -o size=4k none full && head -c 4096 /dev/zero > full/other && \
+                  { \"$0\" gateway keys full/site.key; echo $? > code; ls full > list; }";
+    let program = env!("CARGO_BIN_EXE_accord");
+    let ran = Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, program])
+        .current_dir(dir)
+        .output();
+    let read = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap_or_default();
+    match ran {
+        Ok(ran) if read("code").is_empty() => {
+            skipped(&format!("no file system: {}", String::from_utf8_lossy(&ran.stderr)));
+        }
+        Ok(ran) => {
+            assert_ne!(read("code"), "0\n");
+            assert_eq!(read("list"), "other\n");
+            let said = String::from_utf8_lossy(&ran.stderr);
+            assert!(said.contains("cannot be written"), "{said}");
+        }
+        Err(e) => skipped(&format!("unshare: {e}")),
+    }
+}
+
 /// The example of a hub and two spokes: with the keys in their places, each file is right.
 #[test]
 fn the_example_of_a_hub_is_right() {

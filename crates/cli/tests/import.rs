@@ -1,6 +1,8 @@
 //! `accord import`: topologies become valid scenarios that run.
 
 use crate::common::*;
+use accord::units::{Duration, Rate};
+use std::collections::BTreeMap;
 use std::fs;
 
 fn abilene(ending: &str) -> String {
@@ -105,12 +107,21 @@ fn mistakes_have_their_place_and_a_hint() {
         ("empty.gml", ""),
         ("latin.gml", "graph [ ]"),
         ("huge.csv", "from,to,rate\na,b,1e300\n"),
+        ("bare.csv", "A,B,10\nB,C,5\nC,D,7\n"),
+        (
+            "people.txt",
+            "Connecting to host 192.0.2.1, port 5201\n[ ID] Interval           Transfer     Bitrate\n",
+        ),
     ];
     let dir = folder(&files);
     std::fs::write(dir.path().join("latin.gml"), b"graph [ label \"\xe9\" ]").expect("written");
     let cases: &[(&[&str], &str)] = &[
         (&["bad.csv"], "bad.csv:2: \"fast\" is not a valid"),
         (&["bad.xyz"], "name it with --format"),
+        (&["bad.xyz"], "accord.from_graph"),
+        (&["bare.csv"], "names no columns from and to"),
+        (&["good.csv", "--rate", "10 mbit"], "did you mean \"Mbps\"?"),
+        (&["run", "people.txt"], "iperf3 --json"),
         (&["bad.xyz", "--format", "gml"], "bad.xyz:1:"),
         (&["bad.xyz", "--format", "visio"], "there are: graphml"),
         (&["slow.csv"], "--scale"),
@@ -125,9 +136,9 @@ fn mistakes_have_their_place_and_a_hint() {
         (&["empty.gml"], "empty.gml is empty"),
         (&["latin.gml"], "iconv"),
         (&["huge.csv"], "has 1.000e306 bps"),
-        (&["/dev/zero"], "/dev/zero is not text"),
+        (&["/dev/zero"], "is a device, not a plain file"),
         (&["run", "empty.gml"], "empty.gml is empty"),
-        (&["run", "/dev/zero"], "/dev/zero is not text"),
+        (&["run", "/dev/zero"], "is a device, not a plain file"),
     ];
     for (args, message) in cases {
         let ended = accord(dir.path(), &[&["import"], *args].concat()).with(2);
@@ -151,4 +162,192 @@ fn remarks_are_printed() {
     for part in [said, "# 2 nodes and 1 link of wide.csv", "\"a - b, 7 Mbps"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+}
+
+/// A direction of a link of a random network: its rate in Kbps and its delay in microseconds.
+type Way = (u64, u64);
+
+/// A random network: its number of nodes, and its links by their ends, there and back.
+struct Net {
+    nodes: usize,
+    links: Vec<(usize, usize, Way, Way)>,
+}
+
+impl Net {
+    /// A tree with some more links. The ways of a link are alike or not, each in its rate and its delay.
+    fn random(seed: u64) -> Net {
+        let mut dice = Dice(seed);
+        let nodes = 2 + dice.below(7);
+        let mut links: Vec<(usize, usize, Way, Way)> = Vec::new();
+        for node in 1..nodes + dice.below(4) {
+            let (a, b) = match node < nodes {
+                true => (dice.below(node), node),
+                false => (dice.below(nodes), dice.below(nodes)),
+            };
+            if a == b || links.iter().any(|l| [(a, b), (b, a)].contains(&(l.0, l.1))) {
+                continue;
+            }
+            let mut way = || (1 + dice.below(9_999_999) as u64, 1 + dice.below(300_000) as u64);
+            let (there, mut back) = (way(), way());
+            match dice.below(4) {
+                0 => back = there,
+                1 => back.0 = there.0,
+                2 => back.1 = there.1,
+                _ => {}
+            }
+            // Either end may be written first.
+            links.push(if dice.below(2) == 0 { (a, b, there, back) } else { (b, a, there, back) });
+        }
+        Net { nodes, links }
+    }
+
+    /// The ways of all links, by the nodes that they lead from and to.
+    fn ways(&self) -> BTreeMap<(String, String), (Rate, Duration)> {
+        let of = |(rate, delay): Way| (Rate::from_bps(1000 * rate), Duration::from_us(delay));
+        let both = self.links.iter().flat_map(|&(a, b, there, back)| {
+            let (a, b) = (format!("n{a}"), format!("n{b}"));
+            [((a.clone(), b.clone()), of(there)), ((b, a), of(back))]
+        });
+        both.collect()
+    }
+
+    /// The network in a format: an entry per direction, there first or back first.
+    fn written(&self, ending: &str) -> String {
+        let nodes: Vec<String> = (0..self.nodes).map(|n| format!("n{n}")).collect();
+        let ways: Vec<(&str, &str, Way)> = (self.links.iter())
+            .flat_map(|&(a, b, there, back)| {
+                [(&*nodes[a], &*nodes[b], there), (&*nodes[b], &*nodes[a], back)]
+            })
+            .collect();
+        let mut text = String::new();
+        match ending {
+            "csv" => {
+                text += "from,to,rate_kbps,delay_us\n";
+                for (a, b, (rate, delay)) in ways {
+                    text += &format!("{a},{b},{rate},{delay}\n");
+                }
+            }
+            "gml" => {
+                text += "graph [\n directed 1\n";
+                for (id, name) in nodes.iter().enumerate() {
+                    text += &format!(" node [ id {id} label \"{name}\" ]\n");
+                }
+                for (a, b, (rate, delay)) in ways {
+                    text += &format!(
+                        " edge [ source {} target {} capacity \"{rate} Kbps\" delay \"{delay} us\" ]\n",
+                        &a[1..],
+                        &b[1..],
+                    );
+                }
+                text += "]\n";
+            }
+            "graphml" => {
+                text += "<graphml><key id=\"r\" for=\"edge\" attr.name=\"rate_kbps\"/>\
+                         <key id=\"d\" for=\"edge\" attr.name=\"latency\"/><graph edgedefault=\"directed\">\n";
+                for name in &nodes {
+                    text += &format!("<node id=\"{name}\"/>\n");
+                }
+                for (a, b, (rate, delay)) in ways {
+                    let ms = delay as f64 / 1e3;
+                    text += &format!(
+                        "<edge source=\"{a}\" target=\"{b}\"><data key=\"r\">{rate}</data>\
+                         <data key=\"d\">{ms} ms</data></edge>\n"
+                    );
+                }
+                text += "</graph></graphml>\n";
+            }
+            "json" => {
+                let node = |name: &String| format!("{{\"id\": \"{name}\"}}");
+                let edge = |&(a, b, (rate, delay)): &(&str, &str, Way)| {
+                    format!(
+                        "{{\"source\": \"{a}\", \"target\": \"{b}\", \"capacity\": \"{rate} Kbps\", \"delay_us\": {delay}}}"
+                    )
+                };
+                let nodes: Vec<String> = nodes.iter().map(node).collect();
+                let edges: Vec<String> = ways.iter().map(edge).collect();
+                text += &format!(
+                    "{{\"directed\": true, \"nodes\": [{}], \"edges\": [{}]}}",
+                    nodes.join(", "),
+                    edges.join(", ")
+                );
+            }
+            // These have no delays.
+            "sndlib" => {
+                text += "META (\n unit = KBITPERSEC\n)\nNODES (\n";
+                for name in &nodes {
+                    text += &format!(" {name}\n");
+                }
+                text += ")\nLINKS (\n";
+                for (i, (a, b, (rate, _))) in ways.iter().enumerate() {
+                    text += &format!(" l{i} ( {a} {b} ) {rate}.00 0.00 0.00 0.00 ( )\n");
+                }
+                text += ")\n";
+            }
+            "xml" => {
+                text += "<network><meta><unit>KBITPERSEC</unit></meta><networkStructure><nodes>\n";
+                for name in &nodes {
+                    text += &format!("<node id=\"{name}\"/>\n");
+                }
+                text += "</nodes><links>\n";
+                for (a, b, (rate, _)) in ways {
+                    text += &format!(
+                        "<link><source>{a}</source><target>{b}</target><additionalModules><addModule>\
+                         <capacity>{rate}</capacity></addModule></additionalModules></link>\n"
+                    );
+                }
+                text += "</links></networkStructure></network>\n";
+            }
+            _ => unreachable!("there is no writer of {ending}"),
+        }
+        text
+    }
+}
+
+/// A network that is written in a format, read, written as a scenario and read again has the links that
+/// it had, with the rate and the delay of each direction.
+#[test]
+fn what_is_read_written_and_read_again_is_the_same() {
+    let dir = folder(&[]);
+    let mut uneven = 0;
+    for seed in 0..40 {
+        let net = Net::random(seed);
+        uneven += net.links.iter().filter(|(_, _, there, back)| there != back).count();
+        for ending in ["csv", "gml", "graphml", "json", "sndlib", "xml"] {
+            let file = dir.path().join(format!("net.{ending}"));
+            fs::write(&file, net.written(ending)).expect("written");
+            let args = ["import", &*file.to_string_lossy(), "--delay", "7 ms"].map(String::from);
+            let text =
+                accord_cli::imported(args).unwrap_or_else(|e| panic!("{seed} {ending}: {e:?}"));
+            let parsed = accord::File::parse("net.toml", &text).expect("a scenario");
+            let scenario = parsed.points(&accord::catalogue(), None).expect("valid").remove(0);
+            let node = |id: usize| scenario.nodes[id].name.clone();
+            let found: BTreeMap<_, _> = (scenario.links.iter())
+                .map(|l| ((node(l.from), node(l.to)), (l.rate, l.delay)))
+                .collect();
+            let mut expected = net.ways();
+            if ["sndlib", "xml"].contains(&ending) {
+                expected.values_mut().for_each(|way| way.1 = Duration::from_ms(7));
+            }
+            assert_eq!(found, expected, "{seed} {ending}:\n{text}");
+        }
+    }
+    assert!(uneven > 40, "{uneven}");
+}
+
+/// Bare delays take the unit that is given, and are left out without one.
+#[test]
+fn a_delay_without_a_unit_is_said() {
+    let csv = "from,to,delay\na,b,5\n";
+    let json = "{\"nodes\":[{\"id\":\"a\"},{\"id\":\"b\"}],\"edges\":[{\"source\":\"a\",\"target\":\"b\",\"delay\":5}]}";
+    let dir = folder(&[("net.csv", csv), ("net.json", json)]);
+    for file in ["net.csv", "net.json"] {
+        let text = accord(dir.path(), &["import", file, "--delay-unit", "1 ms"]).with(0).stdout;
+        assert!(text.contains("\"a - b, 100 Mbps, 5 ms\""), "{text}");
+    }
+    let text = accord(dir.path(), &["import", "net.json", "--delay", "2 ms"]).with(0).stdout;
+    assert!(text.contains("--delay-unit") && text.contains("100 Mbps, 2 ms"), "{text}");
+    let why = accord(dir.path(), &["import", "net.csv"]).with(2).stderr;
+    assert!(why.contains("net.csv:2: \"5\" of \"delay\" has no unit"), "{why}");
+    let zero = ["import", "net.csv", "--delay-unit", "0 s"];
+    assert!(accord(dir.path(), &zero).with(2).stderr.contains("more than zero"));
 }

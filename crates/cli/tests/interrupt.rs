@@ -141,19 +141,3 @@ fn margins_that_take_long_show_progress() {
     let quiet = shown("--quiet").expect("there was one before");
     assert!(!quiet.contains("points"), "{quiet}");
 }
-
-/// The pipe has no writer, so that reading it never ends.
-#[test]
-fn a_scenario_that_never_comes_is_interrupted() {
-    let dir = folder(&[]);
-    let pipe = dir.path().join("pipe.toml");
-    let made = Command::new("mkfifo").arg(&pipe).status();
-    if !made.is_ok_and(|status| status.success()) {
-        skipped("there is no `mkfifo` here");
-        return;
-    }
-    for command in ["run", "check"] {
-        let ended = interrupted(dir.path(), &[command, "pipe.toml"]).with(130);
-        assert!(ended.stderr.contains("interrupted"), "{ended:#?}");
-    }
-}

@@ -114,3 +114,30 @@ fn what_is_not_allowed_is_found() {
         assert!(!may_be_used(wrong, &allowed), "{wrong}");
     }
 }
+
+/// Each package that is published has the texts of its licences, and names its readme and the
+/// place of its documentation.
+#[test]
+fn packages_have_licences_and_documentation() {
+    let metadata = cargo(&["metadata", "--no-deps", "--format-version", "1", "--offline"]);
+    let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("a list");
+    // The Python package is published elsewhere, with licences of its own.
+    let published = packages.iter().filter(|p| p["name"] != "accord-python");
+    let mut count = 0;
+    for package in published {
+        let name = package["name"].as_str().expect("a name");
+        let folder = Path::new(package["manifest_path"].as_str().expect("a path")).parent();
+        let folder = folder.expect("a folder");
+        for licence in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            let text = std::fs::read(folder.join(licence)).unwrap_or_default();
+            assert_eq!(text, std::fs::read(root().join(licence)).expect("it is there"), "{name}");
+        }
+        assert_eq!(package["documentation"], format!("https://docs.rs/{name}"));
+        let readme = package["readme"].as_str().expect("a readme");
+        assert!(folder.join(readme).exists(), "{name}: {readme}");
+        assert!(package["metadata"]["docs"]["rs"].is_object(), "{name}");
+        count += 1;
+    }
+    assert!(count > 20, "{count}");
+}

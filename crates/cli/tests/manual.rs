@@ -45,6 +45,23 @@ fn bash_takes_its_completions() {
     }
 }
 
+/// The generator of these completions knows options only.
+#[test]
+fn fish_completes_the_arguments_of_commands() {
+    let script = accord(folder(&[]).path(), &["completions", "fish"]).with(0).stdout;
+    for (command, name) in
+        [("list", "experiments"), ("new", "parking-lot"), ("reproduce", "xia05-fig6")]
+    {
+        let condition = format!("__fish_accord_using_subcommand {command}\" -f -a ");
+        let line = script.lines().find(|line| line.contains(&condition));
+        let line = line.unwrap_or_else(|| panic!("{command} has no names"));
+        assert!(line.contains(name), "{line}");
+    }
+    if let Ok(checked) = Command::new("fish").args(["-n", "-c", &script]).status() {
+        assert!(checked.success());
+    }
+}
+
 #[test]
 fn there_is_a_page_for_each_command() {
     let dir = folder(&[]);

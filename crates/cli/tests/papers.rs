@@ -1,9 +1,12 @@
-//! The figures and tables of papers: the file that names their experiments, and their summary.
+//! The figures and tables of papers: the file that names their experiments and open settings, the
+//! record of their readings, and their summary.
 
 use crate::common::*;
-use accord::report::{Class, ExperimentRow, LAW_AXIS, OUR_LAW, Papers, Results};
+use accord::report::{
+    Class, ExperimentRow, LAW_AXIS, OUR_LAW, Open, Papers, Permitted, Reading, Readings, Results,
+};
 use accord::scenario::{Claim, Engine, Scenario};
-use accord::{BUILT_IN, RECORDED, load, papers};
+use accord::{BUILT_IN, RECORDED, RECORDED_READINGS, load, papers, set};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -22,6 +25,41 @@ fn against_paper(scenario: &Scenario) -> impl Iterator<Item = &str> {
     checks.map(|e| e.name.as_str())
 }
 
+/// Returns the errors of what is declared to be open.
+fn errors_of_open(open: &[Open]) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for Open { name, values } in open {
+        if open.iter().filter(|other| other.name == *name).count() > 1 {
+            wrong.push(format!("{name} is declared twice"));
+        }
+        if values.len() < 2 {
+            wrong.push(format!("{name} has one value, and is not open"));
+        }
+        for Permitted { value, from, set, at } in values {
+            let is_first = *value == values[0].value;
+            if values.iter().filter(|other| other.value == *value).count() > 1 {
+                wrong.push(format!("{name}: {value} is there twice"));
+            }
+            if value.contains("; ") || value.contains(" | ") || value == "-" || value.is_empty() {
+                wrong.push(format!("{name}: \"{value}\" cannot be recorded"));
+            }
+            if from.is_empty() {
+                wrong.push(format!("{name}: {value} has no source"));
+            }
+            if is_first && !set.is_empty() {
+                wrong.push(format!("{name}: {value} is first, and has settings"));
+            }
+            if !is_first && set.is_empty() && at.is_empty() {
+                wrong.push(format!("{name}: {value} changes nothing"));
+            }
+            if !at.keys().eq(values[0].at.keys()) {
+                wrong.push(format!("{name}: {value} has other axes than {}", values[0].value));
+            }
+        }
+    }
+    wrong
+}
+
 /// Returns the errors of the entries, one per line.
 fn problems(papers: &Papers, experiments: &BTreeMap<&str, Vec<Scenario>>) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -34,9 +72,15 @@ fn problems(papers: &Papers, experiments: &BTreeMap<&str, Vec<Scenario>>) -> Vec
                 None => wrong.push(format!("{title}: no experiment {id}")),
             }
         }
+        wrong.extend(errors_of_open(&figure.open).iter().map(|e| format!("{title}: {e}")));
+        let open = figure.open.iter().flat_map(|open| &open.values).flat_map(|v| v.at.keys());
+        for axis in open.filter(|axis| figure.at.contains_key(*axis)) {
+            wrong.push(format!("{title}: {axis} is open, and `at` fixes it"));
+        }
         let law = figure.law.as_deref().map(|law| (LAW_AXIS, law));
         let ours = law.map(|_| (LAW_AXIS, OUR_LAW));
-        let at = figure.at.iter().map(|(k, v)| (k.as_str(), v.as_str()));
+        let permitted = figure.open.iter().flat_map(|open| &open.values).flat_map(|v| &v.at);
+        let at = figure.at.iter().chain(permitted).map(|(k, v)| (k.as_str(), v.as_str()));
         for (axis, value) in law.into_iter().chain(ours).chain(at) {
             let is = |p: &&Scenario| p.point.iter().any(|(k, v)| k == axis && v == value);
             if !points.iter().any(is) {
@@ -51,6 +95,15 @@ fn problems(papers: &Papers, experiments: &BTreeMap<&str, Vec<Scenario>>) -> Vec
             let mut names = points.iter().flat_map(|p| against_paper(p));
             if !names.any(|name| name.starts_with(begin)) {
                 wrong.push(format!("{title}: no check {begin}"));
+            }
+        }
+    }
+    for law in &papers.laws {
+        wrong.extend(errors_of_open(&law.open).iter().map(|e| format!("law {}: {e}", law.name)));
+        for paper in &law.papers {
+            let mut figures = papers.figures.iter();
+            if !figures.any(|f| f.paper == *paper && f.law.as_ref() == Some(&law.name)) {
+                wrong.push(format!("law {}: {paper} has no figure of it", law.name));
             }
         }
     }
@@ -84,7 +137,7 @@ fn all_entries_name_what_is_there_and_all_experiments_of_papers_are_named() {
         *counts.entry(&figure.paper).or_default() += 1;
     }
     // The figures and tables with results that the papers print: Xia05 2 and 4 to 11, Xia03 3 and 4
-    // (its section V-B), Har02 4 to 7, Low02 tables I to VII and figures 2, 3, 5 to 8, Ple03 1, 3, 4,
+    // (its section IV-B), Har02 4 to 7, Low02 tables I to VII and figures 2, 3, 5 to 8, Ple03 1, 3, 4,
     // 6 to 9 and table I.
     let printed = [("Har02", 4), ("Low02", 13), ("Ple03", 8), ("Xia03", 2), ("Xia05", 9)];
     assert_eq!(counts, BTreeMap::from(printed));
@@ -128,21 +181,185 @@ fn an_entry_that_names_what_is_not_there_is_refused() {
         ),
         (wrong(|p| p.rivals.push("xia05-fig2".into())), "xia05-fig2 is of a figure and a rival"),
         (wrong(|p| p.rivals.push("nope".into())), "rivals: no experiment nope"),
+        (wrong(|p| p.laws[0].papers.push("Low02".into())), "law xia05: Low02 has no figure of it"),
+        (
+            wrong(|p| {
+                p.laws[0].open[0].values[1].set.clear();
+            }),
+            "law xia05: egress weight: 0.25 changes nothing",
+        ),
+        (
+            wrong(|p| p.laws[0].open[0].values[1].from.clear()),
+            "law xia05: egress weight: 0.25 has no source",
+        ),
     ] {
         assert_eq!(found, problem);
+    }
+}
+
+/// Every declared value fits the scenarios of its figure, by itself.
+#[test]
+fn each_declared_value_can_be_run() {
+    let (papers, catalogue) = (papers(), accord::catalogue());
+    for figure in &papers.figures {
+        let scheme = figure.law.clone().unwrap_or_default();
+        let switches = papers.switches(figure);
+        let own = Reading {
+            scheme,
+            switches: vec![0; switches.len()],
+            settings: vec![0; figure.open.len()],
+        };
+        let mut readings = vec![];
+        for (i, open) in switches.iter().enumerate() {
+            for pick in 1..open.values.len() {
+                readings.push(own.clone());
+                readings.last_mut().expect("it was put there").switches[i] = pick;
+            }
+        }
+        for (i, open) in figure.open.iter().enumerate() {
+            for pick in 1..open.values.len() {
+                readings.push(own.clone());
+                readings.last_mut().expect("it was put there").settings[i] = pick;
+            }
+        }
+        let points = |reading: &Reading, id: &String| {
+            let mut file = load(id).expect("a test above");
+            let (settings, at) = figure.settings(&papers, reading);
+            let title = || format!("{}: {}", figure.full_name(), papers.in_words(figure, reading));
+            set(&mut file, &settings).unwrap_or_else(|e| panic!("{}: {e}", title()));
+            let points = file.points(&catalogue, Some(2));
+            let mut points = points.unwrap_or_else(|e| panic!("{}: {e:?}", title()));
+            points.retain(|p| {
+                p.point
+                    .iter()
+                    .all(|(axis, v)| at.iter().all(|(own, value)| own != axis || v == value))
+            });
+            assert!(!points.is_empty(), "{}", title());
+            points.iter().map(Scenario::hash).collect::<Vec<_>>()
+        };
+        let of =
+            |reading| figure.experiments.iter().map(|id| points(reading, id)).collect::<Vec<_>>();
+        let shipped = of(&own);
+        for reading in &readings {
+            let name = papers.in_words(figure, reading);
+            assert_ne!(of(reading), shipped, "{}: {name} changes nothing", figure.full_name());
+        }
+    }
+}
+
+/// The recorded rows of all experiments.
+fn rows() -> Vec<ExperimentRow> {
+    let recorded = Results::parse(RECORDED).expect("the results that come with the program");
+    let experiments = experiments();
+    let rows = BUILT_IN.iter().map(|(id, _)| recorded.row(id, &experiments[id]));
+    rows.collect::<Result<_, _>>().unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The record has the readings that are declared. As the scenario files are it meets, with seed 1,
+/// what the results of the experiments meet.
+#[test]
+fn the_record_of_readings_is_of_these_figures_and_agrees_with_the_results() {
+    let (papers, rows) = (papers(), rows());
+    let readings = Readings::parse(RECORDED_READINGS, &papers).unwrap_or_else(|e| panic!("{e}"));
+    let hint = "accord reproduce --all --readings records them";
+    readings.check(&papers).unwrap_or_else(|e| panic!("{e}; {hint}"));
+    assert_eq!(readings.text(&papers), RECORDED_READINGS, "{hint}");
+    for figure in &papers.figures {
+        let scheme = figure.law.clone().unwrap_or_default();
+        for scheme in
+            [Some(scheme), figure.law.as_ref().map(|_| OUR_LAW.into())].into_iter().flatten()
+        {
+            let results = papers.as_shipped(figure, &rows, &scheme);
+            let recorded = readings.of(figure).expect("it was checked");
+            let row = recorded.rows.iter().find(|row| {
+                let picks = row.reading.switches.iter().chain(&row.reading.settings);
+                row.reading.scheme == scheme && picks.into_iter().all(|pick| *pick == 0)
+            });
+            let row = row.map(|row| (row.met[0], row.of));
+            assert_eq!(row, Some((results.met, results.of)), "{} {scheme}", figure.full_name());
+        }
+    }
+}
+
+/// A finding on a paper is a failure under each reading and seed.
+#[test]
+fn each_finding_on_a_paper_has_its_row_in_the_record() {
+    let papers = papers();
+    let readings = Readings::parse(RECORDED_READINGS, &papers).unwrap_or_else(|e| panic!("{e}"));
+    let unproven = papers.unproven(&rows(), &readings);
+    assert!(
+        unproven.is_empty(),
+        "`fails` call these findings on the paper:\n{}",
+        unproven.join("\n")
+    );
+}
+
+#[test]
+fn readings_are_of_figures_and_never_replace_another_file() {
+    let new = |text: &str| folder(&[("r.txt", text)]);
+    let other = "readings 9 | seeds 1\n";
+    for (text, args, message) in [
+        ("", &["sites"][..], "sites shows no figure or table of a paper, and has no readings"),
+        ("", &["no-such"], "unknown experiment \"no-such\""),
+        (other, &["xia05-fig11"], "r.txt: it is of another version: \"readings 9 | seeds 1\""),
+        ("of mine\n", &["--all"], "r.txt: it is no record of readings"),
+        (
+            "readings 1 | seeds 1 2 3 4 5\nXia05 | figure 8 | 1 of 4 readings\n  accord | - | 99 B | 1 1 1 1 1 of 1\n",
+            &["xia05-fig11"],
+            "r.txt: line 3: Xia05 figure 8: \"99 B\" is not declared for control packets; declared are 40 B, 64 B",
+        ),
+    ] {
+        let dir = new(text);
+        let args = [&["reproduce", "--readings=r.txt"], args].concat();
+        let ended = accord(dir.path(), &args).with(2);
+        assert!(ended.stderr.contains(message), "{ended:#?}");
+        assert!(ended.stderr.contains("help"), "{ended:#?}");
+        assert_eq!(std::fs::read_to_string(dir.path().join("r.txt")).expect("it is there"), text);
+        assert_eq!(names(dir.path()), ["r.txt"]);
+    }
+    let dir = new("");
+    let ended = accord(dir.path(), &["reproduce", "xia05-fig11", "--readings"]).with(2);
+    assert!(ended.stderr.contains("scenarios/readings.txt: "), "{ended:#?}");
+    assert!(ended.stderr.contains("--readings=FILE"), "{ended:#?}");
+}
+
+/// A killed command goes on where it was, and a line that was cut off is computed again.
+#[test]
+fn interrupted_readings_are_resumed() {
+    let args = ["reproduce", "xia05-fig11", "--readings=r.txt"];
+    let whole = tempfile::tempdir().expect("a directory");
+    let printed = accord(whole.path(), &args).with(0).stdout;
+    let expected = files(whole.path());
+    assert_eq!(names(whole.path()), ["r.txt"]);
+    for with in ["-INT", "-KILL"] {
+        let dir = tempfile::tempdir().expect("a directory");
+        let cells = dir.path().join(".r.txt.resume/cells");
+        let lines = || std::fs::read_to_string(&cells).map_or(0, |text| text.lines().count());
+        let mut child = program(dir.path(), &args).spawn().expect("it can be started");
+        while lines() < 3 {
+            assert_eq!(child.try_wait().expect("it is ours"), None, "it ended on its own");
+            pause();
+        }
+        signal(&child, with);
+        let ended = end(child);
+        assert_eq!(ended.code, if with == "-INT" { Some(130) } else { None }, "{ended:#?}");
+        assert!(!dir.path().join("r.txt").exists());
+        let text = std::fs::read_to_string(&cells).expect("they are kept");
+        std::fs::write(&cells, &text[..text.len() - 5]).expect("it is ours");
+        let ended = accord(dir.path(), &args).with(0);
+        assert!(ended.stderr.contains("were done before the interruption; resuming"), "{ended:#?}");
+        assert_eq!(ended.stdout, printed);
+        assert_eq!(files(dir.path()), expected);
+        assert_eq!(names(dir.path()), ["r.txt"]);
     }
 }
 
 /// The summary states the counts of the recorded results, as README and the page of experiments do.
 #[test]
 fn the_summary_says_what_the_pages_say() {
-    let recorded = Results::parse(RECORDED).expect("the results that come with the program");
-    let experiments = experiments();
-    let rows: Vec<ExperimentRow> = (BUILT_IN.iter())
-        .map(|(id, _)| recorded.row(id, &experiments[id]))
-        .collect::<Result<_, _>>()
-        .unwrap_or_else(|e| panic!("{e}"));
-    let counts = papers().summary(&rows).counts();
+    let (papers, rows) = (papers(), rows());
+    let readings = Readings::parse(RECORDED_READINGS, &papers).unwrap_or_else(|e| panic!("{e}"));
+    let counts = papers.summary(&rows, &readings).counts();
     let dir = tempfile::tempdir().expect("a directory");
     let args = ["reproduce", "--all", "--summary", "--recorded"];
     let printed = accord(dir.path(), &args).with(0).stdout;
@@ -176,6 +393,17 @@ fn the_summary_as_json_is_what_the_schema_says() {
             assert_eq!(json[counts][verdict], has.count(), "{counts}, {verdict}");
         }
     }
+    let findings = RECORDED.lines().filter(|l| l.starts_with("  finding | "));
+    let shown = json["findings"].as_array().expect("an array");
+    assert_eq!(shown.len(), findings.count());
+    for finding in shown {
+        let row = finding["row"].as_str().expect("a place");
+        let line = row.strip_prefix("scenarios/readings.txt:").expect("the record");
+        let line = RECORDED_READINGS.lines().nth(line.parse::<usize>().expect("a line") - 1);
+        let check = finding["check"].as_str().expect("a name");
+        let line = line.expect("it has so many");
+        assert!(line.starts_with("  never | ") && line.ends_with(check), "{line}, {check}");
+    }
     let ours = RECORDED.lines().filter(|l| l.starts_with("  ours | "));
     assert_eq!(json["ours_at_fault"], ours.count());
     let mut less = json.clone();
@@ -192,6 +420,8 @@ fn a_summary_is_of_all_experiments_as_they_are_written() {
         &["reproduce", "--all", "--summary", "--seed", "2"],
         &["reproduce", "--all", "--summary", "--engine", "theory"],
         &["reproduce", "--all", "--summary", "--recorded", "--output", "runs"],
+        &["reproduce", "--all", "--readings", "--seed", "2"],
+        &["reproduce", "--all", "--readings", "--summary"],
     ] {
         accord(dir.path(), wrong).with(2);
     }

@@ -82,7 +82,7 @@ fn a_check_warns_of_oversubscription() {
 fn a_run_says_what_binds_for_whom() {
     let dir = folder(&[("sites.toml", SITES)]);
     let ended = accord(dir.path(), &["run", "sites.toml", "--engine", "theory", "-q"]).with(0);
-    let line = format!("\ntheory, 0 s-4 s: {WORDS}");
+    let line = format!("\ntheory: 0 s-4 s: {WORDS}");
     assert!(ended.stdout.contains(&line), "{ended:#?}");
     assert!(ended.stdout.contains(NORTH), "{ended:#?}");
     let page = std::fs::read_to_string(dir.path().join("runs/sites/page.html")).expect("there");

@@ -156,6 +156,16 @@ fn bad_input_is_named_with_its_place() {
         (LINKS, "flow,path,weight\nx,a\n", "flows.csv:2: 2 cells, but 3 columns"),
         (LINKS, "flow,path,utility\nx,a,logg\n", "unknown utility \"logg\""),
         (LINKS, "flow,path,utility\nx,a,capped\n", "the utility capped needs cap_bps"),
+        (
+            LINKS,
+            "flow,path,utility,alpha_bps,delay_s\nx,a,vegas,1e5,0\n",
+            "delay_s is 0; it must be positive",
+        ),
+        (
+            LINKS,
+            "flow,path,utility,floor_bps,cap_bps\nx,a,contract,2e6,1e6\n",
+            "flow \"x\" has cap 1000000; it must be the floor at least",
+        ),
         (LINKS, "flow,path,cap_bps\nx,a,5\n", "cap_bps is not a parameter of the utility log"),
         (LINKS, "flow,path,path\nx,a,a\n", "the column \"path\" occurs twice"),
     ];
@@ -307,4 +317,32 @@ c,1 2,alpha-fair,1,0.01
     let loose = of("not proven: the rate of ").unwrap_or_else(|| panic!("{text}"));
     assert!(loose.contains("c:"), "{text}");
     assert!(!text.contains("proven: every rate"), "{text}");
+}
+
+/// A flow that its cap keeps at its floor has that rate, and the other one the rest.
+#[test]
+fn a_floor_that_is_the_cap_leaves_the_rest() {
+    let flows = "flow,path,utility,floor_bps,cap_bps\nx,a,contract,2e6,2e6\ny,a,log,,\n";
+    let (json, code) = solve(LINKS, flows, &[]);
+    assert_eq!((json["status"].as_str(), code), (Some("solved"), 0));
+    near(&column(&json["flows"], "rate_bps"), &[2e6, 7e6]);
+}
+
+/// Floors that fill a link exactly leave nothing, and floors beyond it are said with their excess.
+#[test]
+fn floors_that_fill_a_link_are_said() {
+    let said = |floor: &str| {
+        let flows = format!("flow,path,utility,floor_bps\nx,a,contract,{floor}\ny,a,log,\n");
+        let output = accord(network(LINKS, &flows).path(), &[]);
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+            + &String::from_utf8_lossy(&output.stderr)
+    };
+    let full = said("9e6");
+    assert!(
+        full.contains("fixed rates and floors take all 9.000000e6 bit/s of link \"a\""),
+        "{full}"
+    );
+    let over = said("9000001");
+    assert!(over.contains("1.11e-5 % more than it has"), "{over}");
 }

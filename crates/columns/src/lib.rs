@@ -29,7 +29,7 @@ mod write;
 
 pub use foreign::{Cell, foreign};
 pub use read::{Damaged, Reader};
-pub use write::Writer;
+pub use write::{Writer, csv_text};
 
 use std::borrow::Cow;
 use std::io::{self, Write};

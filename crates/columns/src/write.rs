@@ -132,12 +132,25 @@ fn texts<'c>(cells: &'c Cells<'c>) -> Box<dyn Iterator<Item = Cow<'c, str>> + 'c
         Box::new((runs.iter()).flat_map(move |(value, n)| std::iter::repeat_n(text(value), *n)))
     }
     match cells {
-        Cells::Text(runs) => repeat(runs, |text| Cow::Borrowed(text.as_ref())),
+        Cells::Text(runs) => repeat(runs, |text| csv_text(text)),
         Cells::Count(runs) => repeat(runs, |n| n.to_string().into()),
         Cells::Long(values) => Box::new(values.iter().map(|n| n.to_string().into())),
         Cells::Number(values) => Box::new(values.iter().map(|n| number(*n))),
         Cells::Stretches(all) => Box::new(all.iter().copied().flatten().map(|n| number(*n))),
     }
+}
+
+/// Returns a text as a cell of CSV. An apostrophe is put before one that spreadsheets would take for a
+/// formula and carry out.
+pub fn csv_text(text: &str) -> Cow<'_, str> {
+    let mut rest = text.chars();
+    let is_formula = match rest.next() {
+        Some('=' | '@' | '\t' | '\r') => true,
+        // A number, with or without a unit, is none.
+        Some('+' | '-') => rest.any(|c| !(c.is_alphanumeric() || " .%".contains(c))),
+        _ => false,
+    };
+    if is_formula { format!("'{text}").into() } else { text.into() }
 }
 
 fn number(n: f64) -> Cow<'static, str> {

@@ -219,3 +219,23 @@ fn other_columns_are_an_error() {
     std::fs::write(&path, "PAR1").unwrap();
     assert!(Reader::open(File::open(&path).unwrap(), &fields()).is_err());
 }
+
+/// A spreadsheet carries out a cell that begins like a formula. Numbers with units do not.
+#[test]
+fn csv_has_no_formulas() {
+    let texts = [
+        ("=1+1", "'=1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-2+3+cmd|' /C calc'!A0", "'-2+3+cmd|' /C calc'!A0"),
+        ("+A1", "+A1"),
+        ("-5 ms", "-5 ms"),
+        ("a=b", "a=b"),
+    ];
+    let mut table = Table::default();
+    let all = Cells::text(texts.iter().map(|(text, _)| *text));
+    table.add("name", "a name", Kind::Text, all);
+    let mut out = Vec::new();
+    table.write(&mut out, Format::Csv, "names").unwrap();
+    let read = csv::Reader::from_reader(&out[..]).into_records().map(|r| r.unwrap()[0].to_string());
+    assert_eq!(read.collect::<Vec<_>>(), texts.map(|(_, safe)| safe.to_string()));
+}

@@ -59,7 +59,11 @@ pub struct Acc {
     delivered: f64,
     /// The recent error, if steps lengthen.
     secant: Option<Box<Secant>>,
+    /// True if pairs have shown a queue, and no data was lost since without one.
+    sees_queues: bool,
     losses: Losses,
+    /// True if the last report cut the window.
+    cut: bool,
 }
 
 /// The path as the window sees it: with its virtual queues, if the window holds them.
@@ -119,7 +123,9 @@ impl Acc {
             least_window: 0.0,
             delivered: 0.0,
             secant: law.longer_steps.then(Box::default),
+            sees_queues: false,
             losses: Losses::default(),
+            cut: false,
         }
     }
 
@@ -128,10 +134,17 @@ impl Acc {
     fn move_window(&mut self, report: &Report, path: &PathView, seen: &Seen) {
         let a = report.accumulation; // (1)
         self.estimate = a;
+        self.sees_queues = self.shows_a_price() || self.sees_queues && !report.lost;
         self.losses.observe(report);
+        let cut = std::mem::take(&mut self.cut);
         if report.lost && self.takes_for_congestion() {
-            self.halve();
-            self.slow_down(true);
+            // The data of the report after a cut was sent before it. One window of data costs one cut
+            // [RFC 5681 §4.3]; the papers have one per round trip.
+            if !cut || self.law.on_loss == OnLoss::Window {
+                self.halve();
+                self.slow_down(true);
+                self.cut = true;
+            }
             return;
         }
         let mu = if self.law.mu_is_sent {
@@ -254,11 +267,12 @@ impl Acc {
         self.delivered = seen.delivered;
     }
 
-    /// Returns the factor of the policy's step: 1, or more while an error lasts.
+    /// Returns the factor of the policy's step: 1, or more while an error lasts. An error that pairs
+    /// cannot measure lasts for ever: behind one FIFO they see no queue, and only losses answer.
     fn factor(&mut self, w: f64, excess: f64, seen: &Seen, base: Duration, path: &PathView) -> f64 {
         let small = w <= 2.0 * self.packet;
         let slow_start = self.cwnd < self.ssthresh;
-        if slow_start || path.had_too_little || small {
+        if slow_start || path.had_too_little || small || !self.sees_queues {
             return self.step_of_policy(w);
         }
         let (target, policy) = (self.service.own(self.law.target), self.law.policy);

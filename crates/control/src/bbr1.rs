@@ -34,7 +34,7 @@ const GAIN: Param = number("2.89", 1.0, 10.0).source(LINUX).declared(
 accord_family::params! {
     /// The parameters of BBR version 1.
     pub struct Config of FAMILY => Bbr1(packet: Bytes) {
-        pub initial_window: Size = tcp_window::INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+        pub initial_window: Size = tcp_window::TEN_PACKETS,
         pub high_gain: f64 = GAIN,
         /// The window over the bandwidth-delay product in ProbeBW.
         pub cwnd_gain: f64 = number("2", 1.0, 10.0).source(LINUX),

@@ -29,7 +29,7 @@ use probe_rtt::MinRtt;
 accord_family::params! {
     /// The parameters of BBR version 3.
     pub struct Config of FAMILY => Bbr3(packet: Bytes) {
-        pub initial_window: Size = tcp_window::INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+        pub initial_window: Size = tcp_window::TEN_PACKETS,
         /// The pace in Startup, over the bandwidth.
         pub startup_pacing_gain: f64 = number("2.77", 1.0, 10.0).source("[draft-ietf-ccwg-bbr-06 §2.5]"),
         /// The pace in Drain, over the bandwidth.

@@ -26,7 +26,7 @@
 use crate::bbr3::paced;
 use crate::estimator::Recent;
 use crate::prelude::*;
-use crate::tcp_window::INITIAL_WINDOW;
+use crate::tcp_window::TEN_PACKETS;
 
 accord_family::params! {
     /// The parameters of Copa.
@@ -35,7 +35,7 @@ accord_family::params! {
         pub delta: f64 = number("0.5", 0.001, 10.0).symbol("δ").source("[Arun18 §2.2]"),
         /// Lowers delta where other flows fill the buffer.
         pub compete: bool = flag("true").source("[Arun18 §2.2]"),
-        pub initial_window: Size = INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+        pub initial_window: Size = TEN_PACKETS,
     }
 }
 

@@ -27,7 +27,7 @@
 use crate::hystart::HyStart;
 use crate::prelude::*;
 use crate::tcp_window::{
-    ECN, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, recovery, shows_window,
+    ECN, RACK, SACK, TEN_PACKETS, TcpWindow, marks, rack, recovery, shows_window,
 };
 
 accord_family::params! {
@@ -43,7 +43,7 @@ accord_family::params! {
         pub alpha_one: bool = flag("true").source("[RFC 9438 §4.3]"),
         /// Ends slow start when the round-trip time rises, by HyStart++.
         pub hystart: bool = flag("true").source("[RFC 9406]"),
-        pub initial_window: Size = INITIAL_WINDOW,
+        pub initial_window: Size = TEN_PACKETS,
         pub sack: bool = SACK.default("true"),
         pub rack: bool = RACK,
         pub ecn: bool = ECN,

@@ -15,7 +15,7 @@
 //! Departures from the source: `docs/src/models/dctcp.md`.
 
 use crate::prelude::*;
-use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack, restores_window, shows_window};
+use crate::tcp_window::{RACK, TEN_PACKETS, TcpWindow, rack, restores_window, shows_window};
 
 accord_family::params! {
     /// The parameters of DCTCP.
@@ -24,7 +24,7 @@ accord_family::params! {
         pub gain: f64 = number("0.0625", 1e-6, 1.0).symbol("g").source("[RFC 8257 §4.2]"),
         /// The average share of marks at the start.
         pub initial_alpha: f64 = number("1", 0.0, 1.0).source("[RFC 8257 §3.3]"),
-        pub initial_window: Size = INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+        pub initial_window: Size = TEN_PACKETS,
         pub rack: bool = RACK,
     }
 }

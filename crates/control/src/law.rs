@@ -1,8 +1,9 @@
 //! The laws of Monaco: one table of switches.
 //!
 //! A law is a row of [`SWITCHES`]. `law = "xia05"` is eq. 10 of Xia05 and nothing else.
-//! `law = "har02"` is algorithm 1 of Har02. `law = "accord"` is ours. A switch that is given in the
-//! scenario replaces that of the law.
+//! `law = "har02-printed"` is algorithm 1 of Har02, step by step. `law = "har02"` has acknowledged
+//! data in place of its step 4. `law = "accord"` is ours. A switch that is given in the scenario
+//! replaces that of the law.
 
 use crate::Policy;
 use crate::loss::OnLoss;
@@ -10,27 +11,24 @@ use accord_family::{Pace, Values};
 use accord_units::{Bytes, Duration, Words, words};
 
 /// The switches: the name, then the word under each law of [`LAWS`].
-const SWITCHES: &[(&str, [&str; 3])] = &[
-    ("window", ["outstanding", "outstanding", "outstanding"]),
-    ("rtt", ["latest", "smoothed", "latest"]),
-    ("slow_start", ["none", "doubles", "lands"]),
-    ("increase", ["policy", "packet", "packet"]),
-    ("mu", ["sent", "sent", "received"]),
-    ("meter", ["plain", "plain", "shifted"]),
-    ("virtual", ["beside", "beside", "inside"]),
-    ("low_rate", ["halve", "halve", "smooth"]),
-    ("recovery", ["packet", "packet", "contract"]),
-    ("loss", ["window", "window", "contract"]),
-    ("steps", ["policy", "policy", "longer"]),
-    ("pairs", ["printed", "printed", "patient"]),
-    ("place", ["turns", "turns", "turns"]),
+const SWITCHES: &[(&str, [&str; 4])] = &[
+    ("window", ["outstanding", "outstanding", "period", "outstanding"]),
+    ("rtt", ["latest", "smoothed", "smoothed", "latest"]),
+    ("slow_start", ["none", "doubles", "doubles", "lands"]),
+    ("increase", ["policy", "packet", "packet", "packet"]),
+    ("mu", ["sent", "sent", "sent", "received"]),
+    ("meter", ["plain", "plain", "plain", "shifted"]),
+    ("virtual", ["beside", "beside", "beside", "inside"]),
+    ("low_rate", ["halve", "halve", "halve", "smooth"]),
+    ("recovery", ["packet", "packet", "packet", "contract"]),
+    ("loss", ["window", "window", "window", "contract"]),
+    ("steps", ["policy", "policy", "policy", "longer"]),
+    ("pairs", ["printed", "printed", "printed", "patient"]),
+    ("place", ["turns", "turns", "turns", "turns"]),
 ];
 
 /// The laws, in the order of the columns of [`SWITCHES`].
-const LAWS: [&str; 3] = ["xia05", "har02", "accord"];
-
-/// The weight of a new sample of the egress rate under each law.
-const EGRESS_WEIGHTS: [f64; 3] = [0.25, 0.25, 0.5];
+const LAWS: [&str; 4] = ["xia05", "har02", "har02-printed", "accord"];
 
 words! {
     /// The limit of the data that a sender has sent.
@@ -125,7 +123,7 @@ pub struct Sending {
 /// Returns the column of the law in [`SWITCHES`].
 fn column(values: &Values) -> usize {
     let law = values.choice("law");
-    LAWS.iter().position(|l| *l == law).unwrap_or(2)
+    LAWS.iter().position(|l| *l == law).unwrap_or(LAWS.len() - 1)
 }
 
 /// Returns the word of a switch: the given one, or else that of the law.
@@ -139,12 +137,6 @@ fn word(values: &Values, switch: &str) -> &'static str {
 /// Returns the value of a switch.
 fn read<W: Words>(values: &Values, switch: &str) -> W {
     W::of_word(word(values, switch)).expect("a law and a parameter have the words of a switch")
-}
-
-/// Returns the weight of a new sample of the egress rate.
-pub(crate) fn egress_weight(values: &Values) -> f64 {
-    let own = values.number_opt("egress_weight");
-    own.unwrap_or(EGRESS_WEIGHTS[column(values)])
 }
 
 impl Law {

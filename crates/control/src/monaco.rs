@@ -17,6 +17,7 @@ pub(crate) static FAMILY: Family = Family {
     doc: "Accumulation measured at the receiver by control pairs, steered to a target.",
     source: "[Xia05 §IV-B]",
     params: Config::PARAMS,
+    former: &[("law", "printed", "har02")],
     dynamics: Dynamics::Window(dynamics),
     page: "models/monaco.md",
     maker: &Maker {
@@ -69,6 +70,7 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
                 GivesUp::Accumulation { bound }
             }
         },
+        answers: law::counts(values),
         ..WindowDynamics::UNRESPONSIVE
     }
 }
@@ -79,5 +81,5 @@ fn meter(values: &Values) -> Meter {
         "ideal" => Estimator::Ideal,
         _ => Estimator::Monaco,
     };
-    Meter::new(law::egress_weight(values), estimator, law::plain_meter(values))
+    Meter::new(values.number("egress_weight"), estimator, law::plain_meter(values))
 }

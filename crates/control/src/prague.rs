@@ -21,7 +21,7 @@
 //! Departures from the source: `docs/src/models/prague.md`.
 
 use crate::prelude::*;
-use crate::tcp_window::{INITIAL_WINDOW, RACK, TcpWindow, rack, restores_window, shows_window};
+use crate::tcp_window::{RACK, TEN_PACKETS, TcpWindow, rack, restores_window, shows_window};
 
 accord_family::params! {
     /// The parameters of Prague.
@@ -32,7 +32,7 @@ accord_family::params! {
         pub virtual_rtt: Duration = duration("25 ms").source("[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.4]"),
         /// Round trips after slow start until they do.
         pub transition: u64 = integer("500", 0, 1_000_000).symbol("D").source("[draft-briscoe-iccrg-prague-congestion-control-04 §2.4.4]"),
-        pub initial_window: Size = INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]"),
+        pub initial_window: Size = TEN_PACKETS,
         pub rack: bool = RACK.default("true"),
     }
 }

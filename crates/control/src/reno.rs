@@ -20,8 +20,8 @@
 
 use crate::prelude::*;
 use crate::tcp_window::{
-    ECN, IMPATIENT, INITIAL_WINDOW, RACK, SACK, TcpWindow, marks, rack, restores_window,
-    shows_window,
+    ECN, IMPATIENT, INITIAL_WINDOW, RACK, SACK, TEN_PACKETS, TcpWindow, marks, rack,
+    restores_window, shows_window,
 };
 
 accord_family::params! {
@@ -46,7 +46,7 @@ pub static RENO: Family = Family {
 accord_family::params! {
     /// The parameters of NewReno.
     pub struct NewRenoConfig of NEWRENO => Reno(packet: Bytes) {
-        pub initial_window: Size = INITIAL_WINDOW,
+        pub initial_window: Size = TEN_PACKETS,
         pub impatient: bool = IMPATIENT,
         pub sack: bool = SACK,
         pub rack: bool = RACK,

@@ -3,11 +3,14 @@
 use crate::prelude::*;
 use accord_family::kind::{flag, size};
 
-/// The initial window, shared by the TCP-like controllers.
+/// The initial window of the TCP-like controllers whose sources are older than RFC 6928.
 pub(crate) const INITIAL_WINDOW: Param = size("2 pkt")
     .symbol("IW")
     .source("[RFC 5681 §3.1]")
     .declared("initial_window", "Window at the start; at least one packet.");
+
+/// The same for controllers that are of 2013 or later, or model those of kernels.
+pub(crate) const TEN_PACKETS: Param = INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]");
 
 /// The choice of selective acknowledgements, shared by the TCP-like controllers.
 pub(crate) const SACK: Param = flag("false")

@@ -21,6 +21,10 @@ struct Path {
     rate: f64,
     /// True while reports are lost.
     deaf: bool,
+    /// True while pairs see no queue, as behind one FIFO.
+    blind: bool,
+    /// The bytes that the queue holds; what is beyond is lost.
+    buffer: f64,
 }
 
 impl Path {
@@ -34,6 +38,8 @@ impl Path {
             queue: 0.0,
             rate: 0.0,
             deaf: false,
+            blind: false,
+            buffer: f64::INFINITY,
         }
     }
 
@@ -80,10 +86,10 @@ impl Path {
         };
         let report = Report {
             number: 1,
-            accumulation: self.queue,
+            accumulation: if self.blind { 0.0 } else { self.queue },
             egress_rate: rate,
             virtual_delay: Duration::ZERO,
-            lost: false,
+            lost: self.queue > self.buffer,
             lost_bytes: Bytes::ZERO,
             received: 0,
         };
@@ -258,4 +264,65 @@ fn a_target_below_a_packet_is_kept() {
     let (mean, variation) = path.rest(800);
     assert!((mean - 500.0).abs() < 50.0, "{mean}");
     assert!(variation < 0.05, "{variation}");
+}
+
+/// The windows of `rounds` round trips, in packets.
+fn windows(path: &mut Path, rounds: usize) -> Vec<f64> {
+    let each = (0..rounds).map(|_| {
+        path.round();
+        path.flow.cwnd().as_f64() / PACKET as f64
+    });
+    each.collect()
+}
+
+/// Behind one FIFO pairs never see a queue, and only losses answer the window: it grows by a packet per
+/// round trip and halves, as Reno's.
+#[test]
+fn steps_do_not_lengthen_while_pairs_see_no_queue() {
+    // A product of 250 packets, and as much buffer.
+    let mut path = Path::new(&[], 12.5e6, 0.02);
+    (path.blind, path.buffer) = (true, 250e3);
+    let windows = windows(&mut path, 3000);
+    let first = windows.windows(2).position(|w| w[1] < w[0]).expect("slow start loses data");
+    for pair in windows[first..].windows(2) {
+        assert!(pair[1] - pair[0] < 1.001, "{pair:?}");
+    }
+}
+
+/// A path whose pairs saw queues, and see none from now on, as after a change of route: the first loss
+/// ends the longer steps, until a pair shows a queue again.
+#[test]
+fn a_loss_without_a_queue_ends_longer_steps_until_a_queue_shows() {
+    let mut path = Path::new(&[], 1.25e6, 0.04);
+    path.rest(300);
+    (path.blind, path.buffer, path.capacity) = (true, 500e3, 12.5e6);
+    let blind = windows(&mut path, 1500);
+    let steep = |w: &[f64]| w.windows(2).map(|p| p[1] - p[0]).fold(0.0, f64::max);
+    let loss = blind.windows(2).position(|p| p[1] < 0.51 * p[0]).expect("the buffer is finite") + 1;
+    assert!(steep(&blind[..loss]) > 5.0, "{}", steep(&blind[..loss]));
+    assert!(steep(&blind[loss..]) < 1.001, "{}", steep(&blind[loss..]));
+    // It rests at its target, and finds a faster link as before.
+    (path.blind, path.buffer) = (false, f64::INFINITY);
+    path.rest(600);
+    path.capacity = 125e6;
+    assert!(steep(&windows(&mut path, 200)) > 5.0);
+}
+
+/// The data of the report after a cut was sent before it, so that it costs no second one [RFC 5681 §4.3]. The
+/// papers halve the window once per round trip.
+#[test]
+fn one_window_of_data_costs_one_cut() {
+    for (law, kept) in [("accord", [0.5, 1.0, 0.5, 1.0]), ("xia05", [0.5; 4]), ("har02", [0.5; 4])]
+    {
+        let changes = [("law", text(law)), ("initial_window", Raw::Number(64.0))];
+        let mut path = Path::new(&changes, 12.5e6, 0.02);
+        // Each report shows a loss.
+        path.buffer = -1.0;
+        let mut before = 64.0;
+        for part in kept {
+            let window = windows(&mut path, 1)[0];
+            assert_eq!(window, part * before, "{law}");
+            before = window;
+        }
+    }
 }

@@ -319,26 +319,26 @@ fn data(m: &mut Meter, packets: u64, us: u64) {
 }
 
 /// a = ftt_q·x + x·t_AVD, with x the exponentially weighted moving average of the egress rate
-/// [Xia05 §IV-B.2, §IV-D]. The weight is a quarter.
+/// [Xia05 §IV-B.2, §IV-D]. The weight is a half.
 #[test]
 fn the_meter_is_the_product_of_delay_and_average_rate() {
-    for law in ["xia05", "har02"] {
+    for law in ["xia05", "har02", "har02-printed"] {
         let mut m = papers_meter(law);
         data(&mut m, 10, 0);
         // 10 KB in 10 ms: 1 MB/s, for 2 ms.
         let report = pair(&mut m, 1, 8_000, 10_000, 0);
         assert!((report.accumulation - 2000.0).abs() < 1e-6);
-        // 5 KB in 10 ms: 0.75·1 + 0.25·0.5 = 0.875 MB/s, for 2 ms and 4 ms virtually.
+        // 5 KB in 10 ms: 0.5·1 + 0.5·0.5 = 0.75 MB/s, for 2 ms and 4 ms virtually.
         data(&mut m, 5, 15_000);
         let report = pair(&mut m, 2, 18_000, 20_000, 4_000);
-        assert!((report.accumulation - 0.875e6 * 6e-3).abs() < 1e-6);
-        // Nothing in 10 ms: 0.75·0.875 MB/s, for 1 ms. Virtual delay has moved no arrival.
+        assert!((report.accumulation - 0.75e6 * 6e-3).abs() < 1e-6);
+        // Nothing in 10 ms: 0.5·0.75 MB/s, for 1 ms. Virtual delay has moved no arrival.
         let report = pair(&mut m, 3, 29_000, 30_000, 0);
-        assert!((report.accumulation - 0.656_25e6 * 1e-3).abs() < 1e-6);
+        assert!((report.accumulation - 0.375e6 * 1e-3).abs() < 1e-6);
         // 20 KB in 10 ms. The report has the average.
         data(&mut m, 20, 35_000);
         let report = pair(&mut m, 4, 40_000, 40_000, 0);
-        let rate = 0.75 * 0.656_25e6 + 0.25 * 2e6;
+        let rate = 0.5 * 0.375e6 + 0.5 * 2e6;
         assert!((report.egress_rate.as_bps_f64() / 8.0 - rate).abs() < 1.0);
     }
 }

@@ -32,9 +32,9 @@ fn slow_start_grows_a_packet_at_most_for_each_acknowledgement() {
     let mut c = build("newreno", &[]);
     let ack = |bytes| Acked { bytes: Bytes::new(bytes), ..ACK };
     c.on_ack(&ack(4000), &path(0), Time::ZERO);
-    assert_eq!(window(&c), 3.0);
+    assert_eq!(window(&c), 11.0);
     c.on_ack(&ack(400), &path(0), Time::ZERO);
-    assert_eq!(window(&c), 3.4);
+    assert_eq!(window(&c), 11.4);
 }
 
 #[test]

@@ -5,11 +5,12 @@
 
 use crate::plan::{Plan, Trial};
 use crate::trial::Measured;
+use accord::files::{open_log, read};
 use accord::scenario::{Engine, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -42,9 +43,11 @@ impl Measurements {
     /// Those of the file.
     pub fn open(path: &Path, build: &str, fresh: bool) -> io::Result<Measurements> {
         let mut known = BTreeMap::new();
-        if !fresh && let Ok(file) = File::open(path) {
-            let mut text = Vec::new();
-            file.take(MOST).read_to_end(&mut text)?;
+        if !fresh {
+            let text = match read(path, MOST) {
+                Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
+                text => text?,
+            };
             for line in text.split(|b| *b == b'\n') {
                 if let Ok(line) = serde_json::from_slice::<Line>(line)
                     && line.check == check(&line.key, &line.measured)
@@ -53,10 +56,7 @@ impl Measurements {
                 }
             }
         }
-        let mut file = (OpenOptions::new().create(true).write(true))
-            .truncate(fresh)
-            .append(!fresh)
-            .open(path)?;
+        let mut file = open_log(path, fresh)?;
         if !fresh {
             // A line that was cut off ends here.
             file.write_all(b"\n")?;
@@ -84,6 +84,14 @@ impl Measurements {
         let text = serde_json::to_string(&line).expect("plain data") + "\n";
         let mut file = self.file.lock().unwrap_or_else(|e| e.into_inner());
         file.write_all(text.as_bytes())
+    }
+
+    /// Has the disk take the measurements. Until then a power cut may cost the last ones.
+    ///
+    /// # Errors
+    /// Those of the file.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.lock().unwrap_or_else(|e| e.into_inner()).sync_all()
     }
 
     /// Returns the key of a trial, as [`Measurements::key_of`] does.

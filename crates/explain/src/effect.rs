@@ -4,7 +4,7 @@ use crate::flows::{is_stream, is_tunnel, param, responds};
 use crate::resize::{resize, smaller_packets};
 use crate::stretch::stretch;
 use crate::timers::shorten_timers;
-use accord_family::{Price, Raw, Role, Values};
+use accord_family::{Kind, Param, Price, Raw, Role, Values};
 use accord_scenario::{Change, Engine, Limit, Link, Scenario};
 use accord_traffic::Demand;
 use accord_units::{Bytes, Rate, words};
@@ -99,7 +99,7 @@ impl Effect {
                         f.ack = LEAST;
                     }
                 });
-                "no flow sends acknowledgements"
+                "no flow sends acknowledgements; counts of tunnels are control packets"
             }
             Effect::Packets => {
                 smaller_packets(&mut s, finer);
@@ -174,11 +174,13 @@ impl Effect {
     }
 }
 
-/// Sets a choice where there is one.
+/// Sets a choice where there is one. A controller of another program may have a parameter of this name
+/// with another meaning, which stays.
 fn choose(values: &mut Values, name: &str, word: &str) {
-    if param(values, name).is_some() {
-        let set = values.set(name, &Raw::Text(word.into()));
-        set.expect("a word of the choice");
+    if let Some((Param { kind: Kind::Choice(words), .. }, _)) = param(values, name)
+        && words.contains(&word)
+    {
+        values.set(name, &Raw::Text(word.into())).expect("a word of the choice");
     }
 }
 

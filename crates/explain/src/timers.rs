@@ -26,7 +26,11 @@ pub(crate) fn shorten_timers(s: &mut Scenario) {
             let least = match (of("min_rto"), of("pairs"), of("law")) {
                 (Some(Value::Duration(least)), ..) => least,
                 (_, Some(Value::Choice("printed")), _)
-                | (_, Some(Value::Absent), Some(Value::Choice("xia05" | "har02"))) => PRINTED,
+                | (
+                    _,
+                    Some(Value::Absent),
+                    Some(Value::Choice("xia05" | "har02" | "har02-printed")),
+                ) => PRINTED,
                 // Patient pairs have no least time-out.
                 _ => continue,
             };

@@ -2,8 +2,7 @@
 
 use accord_control::FAMILIES as CONTROLLERS;
 use accord_explain::Effect;
-use accord_family::Catalogue;
-use accord_family::Value;
+use accord_family::{Catalogue, Family, Kind, Param, Value};
 use accord_language::File;
 use accord_scenario::{Engine, Scenario};
 use accord_units::Duration;
@@ -134,5 +133,40 @@ fn disciplines_give_way_to_a_plain_queue() {
     for queue in ["droptail", "avd", "rem"] {
         let none = Err("no discipline drops or marks what would fit");
         assert_eq!(without(Effect::Discipline, &red(queue)).map(|s| name(&s)), none);
+    }
+}
+
+/// A controller of another program may use a name of ours for something else.
+#[test]
+fn a_parameter_of_the_same_name_and_another_kind_is_left() {
+    const PARAMS: &[Param] = &[
+        Param {
+            name: "base_rtt",
+            symbol: "",
+            kind: Kind::Duration,
+            default: "10 ms",
+            doc: "A time.",
+            source: "",
+        },
+        Param {
+            name: "estimator",
+            symbol: "",
+            kind: Kind::Choice(&["mine", "other"]),
+            default: "mine",
+            doc: "A choice of its own.",
+            source: "",
+        },
+    ];
+    let newreno = CONTROLLERS.iter().find(|f| f.name == "newreno").expect("one of ours");
+    let own: &'static Family =
+        Box::leak(Box::new(Family { name: "own", params: PARAMS, ..**newreno }));
+    let controllers: &'static [&'static Family] = Box::leak(vec![own].into_boxed_slice());
+    let catalogue = Catalogue { controllers, disciplines: accord_aqm::FAMILIES };
+    let text = "duration = \"2 s\"\ntopology.dumbbell = { rate = \"8 Mbps\", delay = \"5 ms\" }\n\
+                flow.f = { from = \"left\", to = \"right\", controller = \"own\" }\n";
+    let file = File::parse("s.toml", text).expect("TOML");
+    let scenario = file.points(&catalogue, None).expect("valid").remove(0);
+    for effect in [Effect::BaseRtt, Effect::Estimator] {
+        assert!(without(effect, &scenario).is_err(), "there is nothing to take away");
     }
 }

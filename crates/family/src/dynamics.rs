@@ -68,6 +68,9 @@ pub struct WindowDynamics {
     /// The way from a window to the data that is outstanding, of a flow that decides once per round trip
     /// and whose window bounds that data; none for windows that act at each acknowledgement.
     pub rounds: Option<Rounds>,
+    /// The answers to data per round trip, at most one per packet: infinite for one per packet, and zero
+    /// for none.
+    pub answers: f64,
 }
 
 /// The relation of a window to the data outstanding, over a round trip.
@@ -106,6 +109,7 @@ impl WindowDynamics {
         ecn: false,
         gives_up: GivesUp::Window,
         rounds: None,
+        answers: f64::INFINITY,
     };
 }
 

@@ -17,6 +17,9 @@ pub struct Family {
     pub source: &'static str,
     /// The parameters.
     pub params: &'static [Param],
+    /// Words of older files that a parameter no longer has: the parameter, the word, and the present
+    /// word. The error for the old word names the present one.
+    pub former: &'static [(&'static str, &'static str, &'static str)],
     /// The check of relations between parameters. Its message names the fault and the remedy.
     pub check: fn(&Values) -> Result<(), String>,
     /// The objective of a controller or the price of a discipline, for theory.
@@ -63,6 +66,7 @@ impl Family {
             doc: "",
             source: "",
             params: &[],
+            former: &[],
             check: |_| Ok(()),
             role,
             dynamics: Dynamics::Missing("there is none yet"),

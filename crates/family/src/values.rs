@@ -135,7 +135,15 @@ impl Values {
                 known.join(", ")
             )
         })?;
-        self.values[i] = self.params[i].kind.read(raw)?;
+        let read = self.params[i].kind.read(raw);
+        self.values[i] = read.map_err(|fault| {
+            let mut former = self.family.former.iter();
+            let is_it = |word: &str| matches!(raw, Raw::Text(text) if text == word);
+            match former.find(|(of, word, _)| *of == name && is_it(word)) {
+                Some((_, word, now)) => format!("{fault}; \"{word}\" was {now}"),
+                None => fault,
+            }
+        })?;
         Ok(())
     }
 

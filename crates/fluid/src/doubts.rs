@@ -3,25 +3,27 @@
 use crate::law::Control;
 use crate::model::Model;
 use accord_family::{BaseRtt, WindowLaw};
-use accord_record::Run;
+use accord_record::{Notes, Run};
 use accord_scenario::{Change, Entity, Flow, Metric, Scenario};
 use std::collections::BTreeSet;
 
-/// The part of a link, a queue or a round trip from which on an omission is worth a note.
-const MATERIAL: f64 = 0.02;
+/// The part of a queue or a round trip from which on an omission is worth a note.
 const COARSE: f64 = 0.05;
 /// The packets of a window of which half is too few for a fast retransmit.
 const SMALL: f64 = 8.0;
+/// The round-trip time from which on a measured base is worth a note, in seconds.
+const LONG: f64 = 0.25;
+/// The part of a packet in a target from which on whole packets are worth a note.
+const COARSE_TARGET: f64 = 0.4;
 /// The packets of a window below which whole packets are worth a note.
 const FEW: f64 = 20.0;
 
 impl Model<'_> {
-    /// Returns notes on a run.
-    pub(crate) fn doubts(&self, run: &Run) -> Vec<String> {
+    /// Adds notes on a run.
+    pub(crate) fn doubt(&self, run: &Run, notes: &mut Notes) {
         let s = self.scenario;
         let mean = |metric, entity| run.mean(metric, entity, s.steady);
         let of_flow = |metric, f: usize| mean(metric, Entity::Flow(f));
-        let mut notes = Vec::new();
         let mut groups = BTreeSet::new();
         let (mut acks, mut data) = (vec![0.0; s.links.len()], vec![0.0; s.links.len()]);
         let mut sizes = vec![(f64::INFINITY, 0.0f64); s.links.len()];
@@ -39,96 +41,116 @@ impl Model<'_> {
             if control.dynamics.law == WindowLaw::Unresponsive {
                 continue;
             }
-            let ack = if f.goes_by_pairs() { f.control } else { f.ack };
-            f.reverse_path.iter().for_each(|&l| acks[l] += rate * ack.as_f64() / control.packet);
+            let rtt = of_flow(Metric::Rtt, k).unwrap_or(f64::INFINITY);
+            let back = class.members.len() as f64
+                * 8.0
+                * f.answers().rate(rate / 8.0 / class.members.len() as f64, rtt);
+            f.reverse_path.iter().for_each(|&l| acks[l] += back);
             if groups.insert(f.group)
                 && let (Some(window), Some(rtt)) =
                     (of_flow(Metric::Cwnd, k), of_flow(Metric::Rtt, k))
             {
                 let losses = of_flow(Metric::Losses, k).unwrap_or(0.0);
-                notes.extend(self.of_flow(f, control, window / control.packet, rtt, losses));
+                self.of_flow(f, control, (window / control.packet, rtt, losses), notes);
             }
         }
         for (l, link) in s.links.iter().enumerate().filter(|(_, link)| !link.attachment) {
             let rate = link.rate.as_bps_f64();
-            if acks[l] > MATERIAL * rate && acks[l] + data[l] > rate * (1.0 + MATERIAL) {
-                notes.push(format!(
-                    "fluid: acknowledgements would take {:.1} % of {} in addition to {:.1} % by data: flows wait for them, and are slower than here",
+            // At a queue they are in the numbers.
+            if !self.queues.contains(&l) && acks[l] > rate {
+                notes.add(format!("way back of {}", link.name), acks[l] / rate, format!(
+                    "acknowledgements would take {:.1} % of {}: they are lost or wait there, and their flows do not see it here",
                     100.0 * acks[l] / rate,
-                    link.name,
-                    100.0 * data[l] / rate
+                    link.name
                 ));
             }
             let (smallest, largest) = sizes[l];
             let backlog = mean(Metric::Backlog, Entity::Link(l)).unwrap_or(0.0);
             if backlog > 0.0 && data[l] > 0.0 && largest - smallest > COARSE * backlog {
-                notes.push(format!(
-                    "fluid: packets from {smallest:.0} B to {largest:.0} B share {}: the one in service, which is left out, is up to {:.0} % of its queue",
+                notes.add(format!("sizes at {}", link.name), largest / backlog, format!(
+                    "packets from {smallest:.0} B to {largest:.0} B share {}: the one in service, which is left out, is up to {:.0} % of its queue",
                     link.name,
                     100.0 * largest / backlog
                 ));
             }
         }
-        notes
     }
 
-    /// Returns notes on a flow with a window of `window` packets, the round-trip time `rtt`, and `losses`
-    /// packets lost per sample.
+    /// Adds notes on a flow with a window of so many packets, a round-trip time, and so many packets lost
+    /// per sample.
     fn of_flow(
         &self,
         f: &Flow,
         control: &Control,
-        window: f64,
-        rtt: f64,
-        losses: f64,
-    ) -> Vec<String> {
+        (window, rtt, losses): (f64, f64, f64),
+        notes: &mut Notes,
+    ) {
         let s = self.scenario;
         let name = &s.groups[f.group].name;
-        let mut notes = Vec::new();
         if losses > 0.0 && window < SMALL {
-            notes.push(format!(
-                "fluid: windows of {name} are {window:.1} pkt, and half of that after a loss: packets then often wait for time-outs, which are left out"
+            notes.add(format!("time-outs of {name}"), 1.0 - window / SMALL, format!(
+                "windows of {name} are {window:.1} pkt, and half of that after a loss: packets then often wait for time-outs, which are left out"
             ));
         }
         if let WindowLaw::Vegas { .. } = control.dynamics.law
             && window * rtt > settles(s, f)
         {
-            notes.push(format!(
-                "fluid: {name} grows by a packet per round trip after a slow start that may end early in packets: up to {:.0} s to windows of {window:.0} pkt, in a steady part that begins before",
+            let part = 1.0 - settles(s, f) / (window * rtt);
+            notes.add(format!("growth of {name}"), part, format!(
+                "{name} grows by a packet per round trip after a slow start that may end early in packets: up to {:.0} s to windows of {window:.0} pkt, in a steady part that begins before",
                 window * rtt
             ));
         }
         if let WindowLaw::Vegas { .. } = control.dynamics.law
             && window < FEW
         {
-            notes.push(format!(
-                "fluid: windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
+            notes.add(format!("windows of {name}"), 1.0 / window, format!(
+                "windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
                 100.0 / window
             ));
         }
-        if f.goes_by_pairs() || control.dynamics.base != BaseRtt::Known {
-            notes.extend(fallen(s, f));
+        if (f.goes_by_pairs() || control.dynamics.base != BaseRtt::Known)
+            && let Some(text) = fallen(s, f)
+        {
+            notes.add(text.clone(), 0.1, text);
+        }
+        if control.dynamics.base == BaseRtt::Smallest
+            && matches!(control.dynamics.law, WindowLaw::Vegas { .. })
+            && rtt > LONG
+        {
+            notes.add(format!("base of {name}"), 0.2, format!(
+                "{name} measures its base round-trip time of {:.0} ms while queues form: in packets it may take a part of a queue for it, and here less",
+                1e3 * rtt
+            ));
         }
         if !f.goes_by_pairs() {
-            return notes;
+            return;
         }
         if let WindowLaw::Proportional { target, .. } = control.dynamics.law
-            && target < control.packet
+            && target * COARSE_TARGET < control.packet
         {
-            notes.push(format!(
-                "fluid: the target of {name} is less than a packet of {}: whole packets wait in a run, or none",
-                f.packet
-            ));
+            let packets = target / control.packet;
+            let size = if packets < 1.0 { 1.0 / packets } else { 0.2 / packets };
+            notes.add(format!("packets of {name}"), size, if packets < 1.0 {
+                format!(
+                    "the target of {name} is less than a packet of {}: whole packets wait in a run, or none",
+                    f.packet
+                )
+            } else {
+                format!(
+                    "the target of {name} is {packets:.1} packets of {}: its rate follows whole packets, and over several queues is off by some percent",
+                    f.packet
+                )
+            });
         }
         let slowest = f.path.iter().map(|&l| s.links[l].rate.as_bps_f64());
         let waits = 0.5 * f.packet.bits_f64() / slowest.fold(f64::INFINITY, f64::min);
         if waits > COARSE * rtt {
-            notes.push(format!(
-                "fluid: control packets of {name} wait for the packet in service, {:.1} ms in the mean, which is left out of round-trip times",
+            notes.add(format!("waits of {name}"), waits / rtt, format!(
+                "control packets of {name} wait for the packet in service, {:.1} ms in the mean, which is left out of round-trip times",
                 1e3 * waits
             ));
         }
-        notes
     }
 }
 
@@ -150,7 +172,7 @@ fn fallen(s: &Scenario, flow: &Flow) -> Option<String> {
     };
     let link = s.events.iter().find_map(|event| falls(&event.change))?;
     Some(format!(
-        "fluid: the delay of {} falls: packets do not overtake those on its wire, so that round trips over a full link stay as long as they were; here they become shorter",
+        "the delay of {} falls: packets do not overtake those on its wire, so that round trips over a full link stay as long as they were; here they become shorter",
         s.links[link].name
     ))
 }

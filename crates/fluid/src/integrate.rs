@@ -9,6 +9,7 @@
 //! which conserves bytes. The method has order two for smooth laws: Heun's method for windows, the
 //! trapezoidal rule for sent bytes, linear interpolation of the past.
 
+mod answers;
 mod arrive;
 mod order;
 mod passed;
@@ -26,6 +27,7 @@ use crate::path::Network;
 use crate::queue::Queue;
 use accord_family::WindowLaw;
 use accord_scenario::{LinkId, LinkModel};
+use answers::Taken;
 use arrive::{Equations, Inflow};
 use order::Order;
 use shown::Shown;
@@ -44,6 +46,7 @@ pub(crate) struct Integration<'a, 'b> {
     pub queues: Vec<Queue>,
     taps: Vec<See>,
     inflow: Inflow,
+    taken: Taken,
     /// The counters of each queue.
     counters: Histories,
     shown: Shown,
@@ -150,6 +153,7 @@ impl<'a, 'b> Integration<'a, 'b> {
                 .collect(),
             taps: Vec::new(),
             inflow: Inflow::new(queues),
+            taken: Taken::new(model, queues),
             counters: Histories::new(COUNTERS * queues, depth),
             shown: Shown::new(queues, depth),
             sent: Histories::new(classes, depth),
@@ -300,6 +304,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.equations.loads.push(&feeds.classes, base_rtt);
         }
         self.network = network;
+        self.taken.enter(&self.network, &self.flows);
         self.clock.reaches(self.longest, h);
         self.locate();
         for (q, (new, old)) in self.inflow.feeds.iter().zip(&before).enumerate() {
@@ -366,6 +371,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         if !self.order.sorted {
             self.sort();
         }
+        self.take_answers();
         let delays = self.shown.delays.of_mut(now).iter_mut();
         (delays.zip(&self.queues)).for_each(|(delay, queue)| *delay = queue.predicted(h));
         // Prediction: queues lose and mark as in the previous step.
@@ -506,7 +512,13 @@ impl<'a, 'b> Integration<'a, 'b> {
             flow.signal(control, &mut seen, marks, motion.rate[k] * h);
         }
         state.min_rtt = flow.base(control, state.min_rtt, base_rtt, seen.queue, motion.sent[k]);
-        control.advance(&mut state, base_rtt, &from, &seen, h);
+        if flow.wire_loss > 0.0 {
+            let even = control.even_losses(flow.wire_loss, base_rtt + seen.queue) - flow.wire_loss;
+            let felt = |seen: &Seen| Seen { loss: (seen.loss + even).clamp(0.0, 1.0), ..*seen };
+            control.advance(&mut state, base_rtt, &felt(&from), &felt(&seen), h);
+        } else {
+            control.advance(&mut state, base_rtt, &from, &seen, h);
+        }
         (motion.price[k], motion.loss[k]) = (seen.price, seen.loss);
         if flow.offered.is_finite() && state.window.is_finite() {
             // An unused window does not grow.

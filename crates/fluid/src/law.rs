@@ -39,6 +39,16 @@ use accord_scenario::Flow;
 use accord_traffic::Demand;
 use accord_units::Rate;
 
+/// The factors of [`Control::even_losses`]: of windows that are halved, and of CUBIC with β = 0.7 where it
+/// follows Reno and where it follows its curve. The last is by the mean window of its law with fast
+/// convergence, of independent losses, which is [`MEAN_CUBIC`]·(rtt/p)^¾ for C = 0.4.
+const EVEN_HALVES: f64 = 1.1657;
+const EVEN_FRIENDLY: f64 = 1.0875;
+const EVEN_CUBIC: f64 = 0.8673;
+const MEAN_CUBIC: f64 = 1.1957;
+/// The mean of √p·w where CUBIC follows Reno, of independent losses.
+const MEAN_FRIENDLY: f64 = 1.274;
+
 /// The contract and limit of a flow's service. The weight multiplies its target and is not part of
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -113,6 +123,25 @@ impl Control {
                 0.5 * (low + high) * if per_second { base_rtt } else { 1.0 }
             }
             WindowLaw::Reno | WindowLaw::Cubic { .. } | WindowLaw::Unresponsive => 0.0,
+        }
+    }
+
+    /// Returns the share of losses, evenly spaced, that holds the window where independent losses of
+    /// the share `lost` hold it in the mean. With even losses the laws rest at the root of the mean
+    /// square of the window; with independent ones the window varies, and its mean is less.
+    ///
+    /// For one more packet per round trip and the part β of the window at a loss, V = w²/2 grows by one
+    /// per packet and falls to β²·V at a loss. So before a loss it is S/p, with S = Σ β²ᵏ·E and
+    /// exponential E of mean 1, and the mean window over time is √(2/p)/E[S^(−1/2)] [Ott, Kemperman,
+    /// Mathis 1996]: 1.31/√p for a half, where even losses have √(2/p).
+    pub(crate) fn even_losses(&self, lost: f64, rtt: f64) -> f64 {
+        lost * match self.dynamics.law {
+            WindowLaw::Cubic { c, .. } => {
+                // Two regions [RFC 9438 §4.3, 4.4]; the mean window is the larger one.
+                let curve = MEAN_CUBIC * (c / 0.4).powf(0.25) * (rtt / lost).powf(0.75);
+                if curve * lost.sqrt() > MEAN_FRIENDLY { EVEN_CUBIC } else { EVEN_FRIENDLY }
+            }
+            _ => EVEN_HALVES,
         }
     }
 

@@ -5,7 +5,9 @@
 //! - A link that attaches a host for one flow, and is wider than another link of the flow's path,
 //!   has no queue in equilibrium. It is omitted, and only bounds the flow's rate.
 //! - Delays are the propagation and transmission times that a flow's round-trip time consists of,
-//!   see `accord_scenario::State::probe`. Acknowledgements and control packets load no link.
+//!   see `accord_scenario::State::probe`.
+//! - Acknowledgements and counts take a part of the rate of the queues that they cross. A
+//!   link that only they cross has no queue.
 
 mod left_out;
 
@@ -14,6 +16,7 @@ use crate::error::FluidError;
 use crate::law::Control;
 use crate::path::{Hop, Network, Path};
 use accord_family::{QueueDynamics, QueueFacts, Values, WindowLaw};
+use accord_record::Notes;
 use accord_scenario::{Change, Flow, Limit, LinkId, Scenario, State};
 use accord_traffic::{Demand, Web};
 use accord_units::{Bytes, Time};
@@ -51,7 +54,7 @@ pub struct Model<'a> {
     private: Vec<bool>,
     /// The packet size at each queue: that of the first flow that uses it.
     pub packets: Vec<f64>,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Notes,
 }
 
 impl<'a> Model<'a> {
@@ -89,7 +92,7 @@ impl<'a> Model<'a> {
             queue_of: Vec::new(),
             private,
             packets: Vec::new(),
-            notes: Vec::new(),
+            notes: Notes::default(),
         };
         model.number(&queued);
         model.gather();
@@ -234,6 +237,7 @@ impl<'a> Model<'a> {
             propagation: 0.0,
             hops: Vec::new(),
             forward: 0,
+            back: Vec::new(),
             peak: offered(state.demand(flow)),
             passes: 1.0,
         };
@@ -265,6 +269,7 @@ impl<'a> Model<'a> {
         path.base_rtt = path.one_way;
         let feels = self.controls[flow].dynamics.window_clocked;
         for &l in state.reverse_path(flow) {
+            path.back.extend(self.queue_of[l].map(|queue| (queue as usize, self.private[l])));
             if let (Some(queue), true) = (self.queue_of[l], feels) {
                 path.hops.push(Hop {
                     queue: queue as usize,
@@ -325,7 +330,7 @@ impl<'a> Model<'a> {
             let delays = (p.base_rtt, p.one_way);
             (delays, p.peak, p.passes, p.forward, p.hops.len())
         };
-        numbers(a) == numbers(b) && a.hops.iter().zip(&b.hops).all(alike)
+        numbers(a) == numbers(b) && a.back == b.back && a.hops.iter().zip(&b.hops).all(alike)
     }
 
     /// Returns true if a class measures a queue by control packets in both directions, which both

@@ -23,6 +23,9 @@ pub struct Path {
     pub hops: Vec<Hop>,
     /// The number of `hops` on the forward path.
     pub forward: usize,
+    /// The queues that acknowledgements and counts of the way back cross, and whether each flow
+    /// has one of its own.
+    pub(crate) back: Vec<(usize, bool)>,
     /// The maximum rate of the links without queues, in bytes/s.
     pub peak: f64,
     /// The fraction of sent bytes that no wire loses.

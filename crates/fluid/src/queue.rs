@@ -33,11 +33,18 @@ pub(crate) fn is_never(delay: f64) -> bool {
 /// as equal to it.
 const NEAR: f64 = 1e-3;
 
+/// The largest part of a link that acknowledgements and counts take.
+const MOST_TAKEN: f64 = 0.999;
+
 /// The state of a queue, and its counters.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     pub discipline: Discipline,
-    /// Bytes per second.
+    /// The rate of the link in bytes per second, and the part that acknowledgements and counts
+    /// take.
+    line: f64,
+    pub taken: f64,
+    /// The rate that is left for data.
     pub capacity: f64,
     /// The capacity, or the last nonzero one.
     alive: f64,
@@ -72,6 +79,8 @@ pub(crate) struct Queue {
 pub(crate) struct Sums {
     pub arrived: f64,
     pub served: f64,
+    /// The acknowledgements and counts.
+    pub taken: f64,
     /// The bytes that the link could have served.
     pub could: f64,
     pub lost: f64,
@@ -91,6 +100,8 @@ impl Queue {
     pub fn new(discipline: Discipline, capacity: f64, buffer: f64) -> Queue {
         Queue {
             discipline,
+            line: capacity,
+            taken: 0.0,
             capacity,
             alive: capacity,
             buffer,
@@ -121,12 +132,15 @@ impl Queue {
         self.capacity == 0.0
     }
 
-    /// Changes the rate. The backlog stays.
-    pub fn set_capacity(&mut self, capacity: f64) {
-        if capacity == self.capacity {
+    /// Changes the rate of the link. The backlog stays.
+    pub fn set_capacity(&mut self, line: f64) {
+        if line == self.line {
             return;
         }
-        self.fills |= capacity < self.capacity || self.is_dead();
+        self.fills |= line < self.line || self.is_dead();
+        self.line = line;
+        self.taken = self.taken.min(MOST_TAKEN * line);
+        let capacity = line - self.taken;
         self.capacity = capacity;
         self.slope = 0.0;
         if capacity > 0.0 {
@@ -138,6 +152,20 @@ impl Queue {
             self.delay = NEVER;
             self.longest = NEVER;
         }
+    }
+
+    /// Sets the rate of the acknowledgements and counts that cross the link. They leave the
+    /// rest to data, which waits for longer.
+    pub fn take(&mut self, taken: f64) {
+        let taken = taken.clamp(0.0, MOST_TAKEN * self.line);
+        if self.is_dead() || taken == self.taken {
+            return;
+        }
+        self.taken = taken;
+        self.capacity = self.line - taken;
+        self.alive = self.capacity;
+        self.delay = self.backlog / self.capacity;
+        self.longest = self.buffer / self.capacity;
     }
 
     /// Returns the predicted delay after `h`.
@@ -199,7 +227,7 @@ impl Queue {
     /// on the arrivals.
     pub fn set(&mut self, next: f64, rate: f64, h: f64) {
         let next = next.min(self.longest);
-        let fills = (next - self.delay) * self.capacity;
+        let fills = next * self.capacity - self.backlog;
         let kept = 1.0 - self.drops;
         let entered = (rate * kept * h + fills).max(0.0);
         let arrived = match kept {
@@ -246,6 +274,7 @@ impl Queue {
         sums.judged += refused.marked + refused.dropped;
         sums.lost += lost;
         sums.served += served;
+        sums.taken += self.taken * h;
         sums.could += self.capacity * h;
         sums.backlog += 0.5 * h * (self.backlog + next);
         sums.longest = sums.longest.max(self.backlog).max(next);

@@ -240,7 +240,7 @@ impl Recorder {
                 backlog / packet,
                 longest,
                 longest / packet,
-                sums.served * 8.0 / period,
+                (sums.served + sums.taken) * 8.0 / period,
                 sums.arrived / packet,
                 sums.lost / packet,
                 sums.marked / packet,

@@ -29,9 +29,10 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Flui
     let step = step(scenario)?;
     let (mut run, residual) = integrate(scenario, step, observer)?;
     let (coarse, _) = integrate(scenario, 2.0 * step, &mut Quiet)?;
+    // The error is of the numbers, and comes last unless it is large.
     run.notes.push(difference(scenario, step, &run, &coarse));
     if residual > 1e-6 {
-        run.notes.push(format!(
+        run.notes.insert(0, format!(
             "fluid: the equations of the queues are solved to a relative residual of {residual:.0e} only"
         ));
     }
@@ -145,20 +146,13 @@ fn integrate(
     let residual = state.residual;
     let (time, series) = recorder.finish(scenario, &model);
     let mut notes = model.notes.clone();
-    if scenario.flows.iter().any(|f| f.reverse_path.iter().any(|l| model.queues.contains(l))) {
-        notes.push(
-            "fluid: acknowledgements and control packets load no queue, and come in no bunches"
-                .into(),
-        );
-    }
     let manifest = Manifest::new(Engine::Fluid, scenario, Manifest::digest(&series));
     let mut run = Run {
         statistics: Statistics { packet_hops: 0, steps },
-        notes,
         ..Run::new(manifest, time, series)
     };
-    let doubts = model.doubts(&run);
-    run.notes.extend(doubts);
+    model.doubt(&run, &mut notes);
+    run.notes = notes.finish("fluid");
     Ok((run, residual))
 }
 

@@ -2,6 +2,7 @@
 
 mod common;
 
+mod agreement;
 mod batches;
 mod equilibrium;
 mod events;

@@ -20,7 +20,7 @@ use crate::too_big;
 use crate::trial::{Step, Trial, TrialStatus};
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
 use accord_units::{Duration, Rate, Time};
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 /// The time from one look at the timers of sessions to the next.
 const TICK: Duration = Duration::from_ms(100);
@@ -73,6 +73,8 @@ pub struct Dropped {
     pub too_big: u64,
     /// From the network: forged, replayed, damaged, late, or from an unknown sender.
     pub refused: u64,
+    /// From the network: a handshake beyond those that its address may make.
+    pub flood: u64,
     /// From a peer: a source that is not behind it.
     pub wrong_source: u64,
     /// From a peer: between link-local addresses, and no control message of ours.
@@ -101,6 +103,8 @@ pub struct Gateway<S> {
     trials: u64,
     /// The ICMP messages to senders of packets that are too large.
     told: Vec<Vec<u8>>,
+    /// The address of the latest handshake beyond those that it may make.
+    pub flooding: Option<IpAddr>,
 }
 
 impl<S: Sessions> Gateway<S> {
@@ -123,6 +127,7 @@ impl<S: Sessions> Gateway<S> {
             mtu: usize::from(site.interface.mtu),
             trials: 0,
             told: Vec::new(),
+            flooding: None,
         };
         gateway.set_peers(site)?;
         Ok(gateway)
@@ -234,7 +239,7 @@ impl<S: Sessions> Gateway<S> {
         let mut room = std::mem::take(&mut self.room);
         let (virtual_delay, datagram) = outer::split(datagram);
         let (place, expedited) = (Place::of(datagram), tos & !ECN == EXPEDITED);
-        let opened = self.sessions.open(from, datagram, &mut room);
+        let opened = self.sessions.open(from, datagram, at, &mut room);
         let reported = match (opened, place) {
             (Opened::Nothing(peer) | Opened::Packet(peer), Some(place)) => {
                 self.peers[peer].gaps.on_arrival(place, expedited)
@@ -247,6 +252,10 @@ impl<S: Sessions> Gateway<S> {
         }
         match opened {
             Opened::Refused => self.dropped.refused += 1,
+            Opened::Flood => {
+                self.dropped.flood += 1;
+                self.flooding = Some(from.ip());
+            }
             Opened::Answer(peer) => {
                 if let Some(peer) = peer {
                     self.peers[peer].set_endpoint(Some(from));

@@ -4,7 +4,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use boringtun::x25519;
 use std::fmt;
-use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
 use zeroize::{ZeroizeOnDrop, Zeroizing};
@@ -160,15 +159,11 @@ impl FromStr for PrivateKey {
     }
 }
 
-/// Writes a secret into a new file that only its owner can read.
+/// Writes a secret into a new file that only its owner can read. A file that cannot be written whole, as
+/// on a full disk, is not there.
 fn write_secret(bytes: &[u8; 32], path: &Path) -> Result<(), String> {
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let text = Zeroizing::new(STANDARD.encode(bytes) + "\n");
-    (options.open(path))
-        .and_then(|mut file| file.write_all(text.as_bytes()))
+    accord_files::write_secret(path, text.as_bytes())
         .map_err(|e| format!("{} cannot be written: {e}", path.display()))
 }
 
@@ -215,7 +210,7 @@ fn secret(path: &Path) -> Result<[u8; 32], String> {
     let name = redacted(&path.display().to_string());
     let failed = |e| format!("{name} cannot be read: {e}");
     // The rights are those of the file that is read, whatever the name stands for a moment later.
-    let mut file = std::fs::File::open(path).map_err(failed)?;
+    let mut file = accord_files::open(path, LONGEST_FILE).map_err(failed)?;
     #[cfg(unix)]
     {
         let mode = std::os::unix::fs::MetadataExt::mode(&file.metadata().map_err(failed)?);
@@ -227,7 +222,6 @@ fn secret(path: &Path) -> Result<[u8; 32], String> {
         }
     }
     let mut text = Zeroizing::new(String::new());
-    // A file without an end, such as a device, is read in part.
     let mut start = std::io::Read::take(&mut file, LONGEST_FILE);
     std::io::Read::read_to_string(&mut start, &mut text).map_err(failed)?;
     decoded(&text).map_err(|e| format!("{name} holds no key: {e}"))
@@ -290,6 +284,19 @@ mod tests {
         );
         let path = "/etc/accord/site.toml: line 3, column 9";
         assert_eq!(redacted(path), path);
+    }
+
+    /// A pipe without a writer would be waited for.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_pipe_is_refused() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let pipe = dir.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRUSR).expect("made");
+        let error = PrivateKey::read(&pipe).expect_err("refused");
+        assert!(error.contains("a pipe"), "{error}");
+        let error = crate::config::load(&pipe).expect_err("refused").to_string();
+        assert!(error.contains("a pipe"), "{error}");
     }
 
     #[cfg(unix)]

@@ -1,12 +1,13 @@
 //! The sessions of a gateway with its peers: who they are, and what keeps packets secret.
 
+use accord_units::Time;
 use std::net::SocketAddr;
 
 /// The sessions of a gateway, one for each peer. Peers are named by their place.
 pub trait Sessions {
-    /// Takes a datagram that arrived. A packet in it, and any answer, are put into `out` in place of
-    /// its contents.
-    fn open(&mut self, from: SocketAddr, datagram: &[u8], out: &mut Vec<u8>) -> Opened;
+    /// Takes a datagram that arrived at `at`. A packet in it, and any answer, are put into `out` in place
+    /// of its contents.
+    fn open(&mut self, from: SocketAddr, datagram: &[u8], at: Time, out: &mut Vec<u8>) -> Opened;
 
     /// Puts the datagram of a packet to a peer into `out`, in place of its contents. Returns `false` if
     /// there is no session.
@@ -38,4 +39,6 @@ pub enum Opened {
     Answer(Option<usize>),
     /// Nothing that a peer can have sent now: forged, replayed, damaged or late.
     Refused,
+    /// A handshake beyond the number that its address may make.
+    Flood,
 }

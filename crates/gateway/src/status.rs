@@ -25,6 +25,8 @@ pub struct Status {
     pub offloads: Vec<&'static str>,
     /// The peers, in the order of the file.
     pub peers: Vec<PeerStatus>,
+    /// The number of networks of peers that have no route to the device.
+    pub missing_routes: usize,
     /// The packets that went nowhere, by reason.
     pub dropped_packets: Vec<(&'static str, u64)>,
 }
@@ -188,11 +190,13 @@ pub fn status(
         config: config.clone(),
         offloads,
         peers: peers.collect(),
+        missing_routes: 0,
         dropped_packets: vec![
             ("foreign", dropped.foreign),
             ("no_route", dropped.no_route),
             ("too_big", dropped.too_big),
             ("refused", dropped.refused),
+            ("flood", dropped.flood),
             ("wrong_source", dropped.wrong_source),
             ("wrong_message", dropped.wrong_message),
             ("marked", dropped.marked),
@@ -255,6 +259,13 @@ pub fn table(status: &Status) -> String {
             _ => continue,
         };
         let _ = writeln!(text, "{}: {why}", peer.name);
+    }
+    if status.missing_routes > 0 {
+        let _ = writeln!(
+            text,
+            "{} networks of peers have no route to the device: packets to them take other routes",
+            status.missing_routes
+        );
     }
     if let Some(error) = &status.config.error {
         let _ = writeln!(text, "the site file is not in force: {error}");
@@ -340,6 +351,7 @@ const METRICS: &[Row] = &[
     ("gauge", "config_last_reload_success_timestamp_seconds", "Time of the last site file in force.", Gateway(|s| vec![(String::new(), s.config.loaded_unix_s)])),
     ("gauge", "config_last_reload_successful", "1 if the site file that was read last is in force.", Gateway(|s| vec![(String::new(), flag(s.config.error.is_none()))])),
     ("gauge", "offload", "1 for an offload of the kernel in use.", Gateway(offloads)),
+    ("gauge", "missing_routes", "Networks of peers without a route to the device: packets to them take other routes.", Gateway(|s| vec![(String::new(), s.missing_routes as f64)])),
     ("counter", "dropped_packets_total", "Dropped packets by reason.", Gateway(dropped)),
     ("gauge", "peer_up", "1 if there is a session.", Peer(|p| Some(flag(p.up)))),
     ("gauge", "path_mtu_bytes", "Largest packet to the peer, inside of the tunnel.", Peer(|p| Some(f64::from(p.mtu_bytes)))),

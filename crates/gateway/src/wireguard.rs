@@ -2,10 +2,12 @@
 //!
 //! boringtun has one tunnel for each peer. This module finds the tunnel of a datagram, and has one
 //! limit of handshakes for all peers. Above that limit, a sender has to prove by a cookie that it
-//! receives datagrams at its address.
+//! receives datagrams at its address, and each address has a limit of its own.
 
+use crate::flood::Buckets;
 use crate::keys::{PrivateKey, PublicKey, SharedKey};
 use crate::sessions::{Opened, Sessions};
+use accord_units::{Duration, Time};
 use boringtun::noise::handshake::parse_handshake_anon;
 use boringtun::noise::rate_limiter::RateLimiter;
 use boringtun::noise::{Packet, Tunn, TunnResult};
@@ -49,7 +51,12 @@ struct Tunnel {
 pub struct WireGuard {
     private: x25519::StaticSecret,
     public: x25519::PublicKey,
-    limiter: RateLimiter,
+    /// The one asks no sender for a cookie, the other one each.
+    relaxed: RateLimiter,
+    strict: RateLimiter,
+    /// The handshakes since the start of a second.
+    handshakes: (Time, u64),
+    buckets: Buckets,
     tunnels: Vec<Tunnel>,
     next_slot: u32,
 }
@@ -60,7 +67,10 @@ impl WireGuard {
         let private = private.secret();
         let public = x25519::PublicKey::from(&private);
         let mut sessions = WireGuard {
-            limiter: RateLimiter::new(&public, HANDSHAKES),
+            relaxed: RateLimiter::new(&public, u64::MAX),
+            strict: RateLimiter::new(&public, 0),
+            handshakes: (Time::ZERO, 0),
+            buckets: Buckets::default(),
             private,
             public,
             tunnels: Vec::new(),
@@ -101,6 +111,16 @@ impl WireGuard {
             slot,
             open: false,
         }
+    }
+
+    /// Returns whether there are more handshakes than anybody may make, this one included.
+    fn is_under_load(&mut self, at: Time) -> bool {
+        let (start, count) = &mut self.handshakes;
+        if at.since(*start) >= Duration::from_secs(1) {
+            (*start, *count) = (at, 0);
+        }
+        *count += 1;
+        *count > HANDSHAKES
     }
 
     /// Returns the place of the peer that a datagram is from, as far as the datagram says.
@@ -159,25 +179,33 @@ impl From<TunnResult<'_>> for Done {
 }
 
 impl Sessions for WireGuard {
-    fn open(&mut self, from: SocketAddr, datagram: &[u8], out: &mut Vec<u8>) -> Opened {
+    fn open(&mut self, from: SocketAddr, datagram: &[u8], at: Time, out: &mut Vec<u8>) -> Opened {
         if datagram.len() > LONGEST {
             return Opened::Refused;
         }
         out.resize(ROOM, 0);
-        let packet = match self.limiter.verify_packet(Some(from.ip()), datagram, out) {
-            Ok(packet) => packet,
-            Err(TunnResult::WriteToNetwork(cookie)) => {
-                let length = cookie.len();
-                out.truncate(length);
-                return Opened::Answer(None);
-            }
-            Err(_) => return Opened::Refused,
+        let source = Some(from.ip());
+        let Ok(packet) = self.relaxed.verify_packet(source, datagram, out) else {
+            return Opened::Refused;
         };
+        let begins = matches!(packet, Packet::HandshakeInit(_) | Packet::HandshakeResponse(_));
+        if begins && self.is_under_load(at) {
+            match self.strict.verify_packet(source, datagram, out) {
+                // Without the proof anybody could use up the tokens of a peer.
+                Ok(_) if !self.buckets.allows(from.ip(), at) => return Opened::Flood,
+                Ok(_) => {}
+                Err(TunnResult::WriteToNetwork(cookie)) => {
+                    let length = cookie.len();
+                    out.truncate(length);
+                    return Opened::Answer(None);
+                }
+                Err(_) => return Opened::Refused,
+            }
+        }
         let Some(peer) = self.whose(&packet) else {
             return Opened::Refused;
         };
         let tunnel = &mut self.tunnels[peer];
-        let source = Some(from.ip());
         let done = WireGuard::with(tunnel, datagram.len(), out, |tunn, room| {
             tunn.decapsulate(source, datagram, room).into()
         });
@@ -219,7 +247,6 @@ impl Sessions for WireGuard {
     }
 
     fn tick(&mut self, peer: usize, out: &mut Vec<u8>) -> bool {
-        self.limiter.reset_count();
         let tunnel = &mut self.tunnels[peer];
         let done = WireGuard::with(tunnel, 0, out, |tunn, room| tunn.update_timers(room).into());
         tunnel.open = tunnel.tunn.time_since_last_handshake().is_some();
@@ -229,5 +256,58 @@ impl Sessions for WireGuard {
     fn age(&self, peer: usize) -> Option<u64> {
         let age = self.tunnels[peer].tunn.time_since_last_handshake()?;
         Some(age.as_secs())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Initiations of one address with the right cookie: 100 in a second go without it, and then five and
+    /// 20 per second are looked at. A peer with another address gets in all the same.
+    #[test]
+    fn a_flood_behind_the_cookie_has_the_rate_of_its_address() {
+        let own = PrivateKey::new([1; 32]);
+        let keys = |byte| PeerKeys {
+            public: PrivateKey::new([byte; 32]).public(),
+            shared: None,
+            keepalive: None,
+        };
+        let mut sessions = WireGuard::new(&own, &[keys(2)]);
+        let tunnel = |byte: u8| {
+            let private = PrivateKey::new([byte; 32]).secret();
+            let limiter =
+                Some(Arc::new(RateLimiter::new(&x25519::PublicKey::from(&private), u64::MAX)));
+            Tunn::new(private, x25519::PublicKey::from(own.public().0), None, None, 1, limiter)
+        };
+        let (mut attacker, mut room) = (tunnel(9), vec![0; 1000]);
+        let mut from = |tunn: &mut Tunn, address: &str, at: Time| {
+            let made = Done::from(tunn.format_handshake_initiation(&mut room, true));
+            let Done::Datagram(length) = made else { panic!("no initiation") };
+            let mut out = Vec::new();
+            let address = address.parse().expect("an address");
+            let opened = sessions.open(address, &room[..length], at, &mut out);
+            if !out.is_empty() && opened == Opened::Answer(None) {
+                // The cookie, with which the next one is sent.
+                let mut scratch = vec![0; 1000];
+                let _ = tunn.decapsulate(None, &out, &mut scratch);
+            }
+            opened
+        };
+        let mut count = std::collections::BTreeMap::new();
+        for ms in 0..900 {
+            let at = Time::ZERO + Duration::from_ms(5000 + ms);
+            let opened = from(&mut attacker, "192.0.2.9:7", at);
+            *count.entry(format!("{opened:?}")).or_insert(0) += 1;
+        }
+        // 100, and from 0.1 s on five and sixteen.
+        let of = |name: &str| count.get(name).copied().unwrap_or(0);
+        assert_eq!(of("Answer(None)"), 1, "{count:?}");
+        assert!((116..=122).contains(&of("Refused")), "{count:?}");
+        assert!(of("Flood") > 770, "{count:?}");
+        let mut peer = tunnel(2);
+        let at = Time::ZERO + Duration::from_ms(5950);
+        assert_eq!(from(&mut peer, "198.51.100.1:7", at), Opened::Answer(None));
+        assert_eq!(from(&mut peer, "198.51.100.1:7", at), Opened::Answer(Some(0)));
     }
 }

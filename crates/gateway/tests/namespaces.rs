@@ -170,6 +170,106 @@ fn a_default_route_through_the_tunnel_is_given_back() {
     }
 }
 
+/// A device that was down has lost its routes. The gateway sets them again, and says so. With a guard no packet
+/// of the site leaves in the clear until then, nor after the gateway.
+#[test]
+fn routes_that_are_lost_are_set_again_and_a_guard_stops_packets_without_one() {
+    if !possible() {
+        return;
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo));
+    let files = sites.write(CONTRACT);
+    let text = std::fs::read_to_string(&files[0]).expect("readable");
+    std::fs::write(&files[0], text.replace("[gateway]\n", "[gateway]\nguard = true\n"))
+        .expect("written");
+    for (end, file) in files.iter().enumerate() {
+        sites.start(end, file);
+    }
+    let ip = |sites: &Sites, end: usize, words: &str| {
+        let words: Vec<&str> = ["ip"].into_iter().chain(words.split(' ')).collect();
+        sites.command(end, &words).expect("iproute2")
+    };
+    // The route to the other site, or none: that of a guard is an error.
+    let way = |sites: &Sites, end: usize, to: &str| {
+        let (found, said) = ip(sites, end, &format!("route get {to}"));
+        found.then(|| said.split_whitespace().skip_while(|w| *w != "dev").nth(1).map(String::from))
+    };
+    let wait_for = |sites: &Sites, end: usize, to: &str, wanted: &str| {
+        let until = Instant::now() + Duration::from_secs(10);
+        while way(sites, end, to) != Some(Some(wanted.into())) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(way(sites, end, to), Some(Some(wanted.into())));
+    };
+    for end in 0..2 {
+        assert!(sites.wait_for(end, "controlled", Duration::from_secs(10)));
+    }
+    let other = ["10.2.0.1", "10.1.0.1"];
+    for (end, leak) in [(0, None), (1, Some("v"))] {
+        wait_for(&sites, end, other[end], "gw0");
+        assert!(ip(&sites, end, "link set gw0 down").0);
+        // Without a guard the default route has them.
+        let meanwhile = way(&sites, end, other[end]);
+        let device = meanwhile.clone().flatten();
+        assert_eq!(meanwhile.is_some(), leak.is_some(), "{meanwhile:?}");
+        assert!(leak.is_none_or(|v| device.is_some_and(|d| d.starts_with(v))), "{meanwhile:?}");
+        let until = Instant::now() + Duration::from_secs(5);
+        while sites.status(end)["missing_routes"] != 1 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        assert_eq!(sites.status(end)["missing_routes"], 1);
+        assert!(ip(&sites, end, "link set gw0 up").0);
+        wait_for(&sites, end, other[end], "gw0");
+        let until = Instant::now() + Duration::from_secs(5);
+        while sites.status(end)["missing_routes"] != 0 && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let told = sites.log(end);
+        for event in ["event=routes-missing count=1", "event=routes-set count="] {
+            assert!(told.iter().any(|line| line.starts_with(event)), "{told:?}");
+        }
+    }
+    // One that somebody has deleted.
+    assert!(ip(&sites, 0, "route del 10.2.0.0/24 dev gw0").0);
+    wait_for(&sites, 0, other[0], "gw0");
+    // The guard outlives the gateway, and goes with a site file without it.
+    sites.end(0);
+    assert_eq!(way(&sites, 0, other[0]), None);
+    std::fs::write(&files[0], text).expect("written");
+    sites.start(0, &files[0]);
+    assert!(sites.wait_for(0, "controlled", Duration::from_secs(10)));
+    sites.end(0);
+    assert_eq!(way(&sites, 0, other[0]), Some(Some("w".into())));
+}
+
+/// One gateway hears peers of IPv4 and of IPv6, as WireGuard does.
+#[test]
+fn a_gateway_of_both_families_is_reached_over_each() {
+    if !possible() {
+        return;
+    }
+    for v6 in [false, true] {
+        let mut sites = Sites::new(&path(Queue::Fifo)).with_v6();
+        let files = if v6 { sites.write_v6(CONTRACT) } else { sites.write(CONTRACT) };
+        for file in &files {
+            let text = std::fs::read_to_string(file).expect("readable");
+            let listen = text.lines().find(|l| l.starts_with("listen")).expect("it listens");
+            let both = text.replace(listen, "listen = \"[::]:51820\"");
+            std::fs::write(file, both).expect("written");
+        }
+        for (end, file) in files.iter().enumerate() {
+            sites.start(end, file);
+        }
+        for end in 0..2 {
+            let up = sites.wait_for(end, "controlled", Duration::from_secs(10));
+            assert!(up, "{v6}: {}", sites.status(end));
+        }
+        let endpoint = sites.status(0)["peers"][0]["endpoint"].to_string();
+        assert_eq!(endpoint.contains("2001:db8"), v6, "{endpoint}");
+        assert!(!endpoint.contains("ffff"), "{endpoint}");
+    }
+}
+
 /// A hub knows no endpoints: its spokes call it. It keeps the addresses that they called from, so that it can
 /// call them when it starts again, although none of them has noticed yet.
 #[test]

@@ -1,16 +1,20 @@
 //! The meaning of attributes of nodes and links, by their names, and the text of quantities.
 
+use std::fmt;
+
 /// The units of bare numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Units {
     /// Bits per second per unit of capacities and demands without a unit.
     pub rate: f64,
+    /// Seconds per unit of delays without a unit. Without it they are left out.
+    pub delay: Option<f64>,
 }
 
 /// Mbit/s.
 impl Default for Units {
     fn default() -> Units {
-        Units { rate: 1e6 }
+        Units { rate: 1e6, delay: None }
     }
 }
 
@@ -23,10 +27,30 @@ pub(crate) enum Property {
     Rate(f64),
     /// The same, without a unit in the file: the default one is assumed.
     AssumedRate(f64),
+    /// A rate of zero.
+    NoRate,
     /// In seconds.
     Delay(f64),
     /// In kilometres.
     Length(f64),
+}
+
+/// The reason why the value of a quantity is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unsound {
+    /// No quantity of its kind, or a negative one.
+    Value,
+    /// A delay without a unit, in the absence of --delay-unit.
+    NoUnit,
+}
+
+impl fmt::Display for Unsound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unsound::Value => "is not a valid quantity",
+            Unsound::NoUnit => "has no unit (--delay-unit says it)",
+        })
+    }
 }
 
 /// A kind of quantity: the names of its attributes, its units, its property and its least value.
@@ -46,7 +70,7 @@ const KINDS: [Kind; 3] = [
 /// Returns the property that the attribute `name` with the value `text` stands for, or `None` if it is
 /// of no interest. Names may end in their unit: `capacity_gbps`, `delay_ms`, `dist_km`. Fails for a
 /// quantity with an invalid value.
-pub(crate) fn property(name: &str, text: &str, units: &Units) -> Result<Option<Property>, ()> {
+pub(crate) fn property(name: &str, text: &str, units: &Units) -> Result<Option<Property>, Unsound> {
     let name = name.to_ascii_lowercase();
     let bare: String = name.chars().filter(|c| c.is_alphanumeric()).collect();
     let number = finite(text);
@@ -60,12 +84,20 @@ pub(crate) fn property(name: &str, text: &str, units: &Units) -> Result<Option<P
                 Property::Rate(x) if bare != RAW && x > 0.0 => {
                     return Ok(Some(Property::AssumedRate(x * units.rate)));
                 }
-                Property::Delay(_) => None,
+                Property::Delay(_) => match units.delay {
+                    Some(unit) => Some(x * unit),
+                    None if x == 0.0 => Some(x),
+                    None if x > 0.0 => return Err(Unsound::NoUnit),
+                    None => None,
+                },
                 _ => Some(x),
             },
         };
+        if value == Some(0.0) && least > 0.0 {
+            return Ok(Some(Property::NoRate));
+        }
         let sound = value.filter(|x| *x >= least);
-        return sound.map(|x| Some(property(x))).ok_or(());
+        return sound.map(|x| Some(property(x))).ok_or(Unsound::Value);
     }
     Ok(match bare.as_str() {
         "longitude" | "lon" | "lng" => number.map(Property::Longitude),
@@ -136,7 +168,8 @@ mod tests {
 
     #[test]
     fn names_and_units_give_quantities() {
-        use Property::{AssumedRate, Delay, Latitude, Length, Rate};
+        use Property::{AssumedRate, Delay, Latitude, Length, NoRate, Rate};
+        use Unsound::{NoUnit, Value};
         let units = Units::default();
         for (name, text, expected) in [
             ("LinkSpeedRaw", "1e10", Ok(Some(Rate(1e10)))),
@@ -144,13 +177,16 @@ mod tests {
             ("capacity", "40 Gbps", Ok(Some(Rate(40e9)))),
             ("bandwidth_kbps", "64", Ok(Some(Rate(64e3)))),
             ("capacity", "1e3Mbit/s", Ok(Some(Rate(1e9)))),
-            ("capacity", "0", Err(())),
-            ("capacity", "-1 Gbps", Err(())),
-            ("capacity", "inf", Err(())),
-            ("rate", "fast", Err(())),
+            ("capacity", "0", Ok(Some(NoRate))),
+            ("capacity", "0 Gbps", Ok(Some(NoRate))),
+            ("capacity", "-1 Gbps", Err(Value)),
+            ("capacity", "inf", Err(Value)),
+            ("rate", "fast", Err(Value)),
             ("delay", "5 ms", Ok(Some(Delay(0.005)))),
             ("latency_us", "250", Ok(Some(Delay(250.0 * 1e-6)))),
-            ("delay", "5", Err(())),
+            ("delay", "5", Err(NoUnit)),
+            ("delay", "0", Ok(Some(Delay(0.0)))),
+            ("delay", "-5", Err(Value)),
             ("dist", "120.5", Ok(Some(Length(120.5)))),
             ("distance_km", "3", Ok(Some(Length(3.0)))),
             ("length", "7 km", Ok(Some(Length(7.0)))),
@@ -164,5 +200,8 @@ mod tests {
         ] {
             assert_eq!(property(name, text, &units), expected, "{name} = {text}");
         }
+        let units = Units { delay: Some(1e-3), ..units };
+        assert_eq!(property("delay", "5", &units), Ok(Some(Delay(0.005))));
+        assert_eq!(property("delay", "5 s", &units), Ok(Some(Delay(5.0))));
     }
 }

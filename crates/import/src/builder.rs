@@ -3,7 +3,7 @@
 use crate::attribute::{Property, Units, place, property};
 use crate::error::{ImportError, quote};
 use crate::limits;
-use crate::topology::{Demand, Link, Node, Topology};
+use crate::topology::{Demand, Link, Node, Topology, Way};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Builds a topology.
@@ -19,16 +19,18 @@ pub(crate) struct Builder {
     /// Longitudes and latitudes, until both are known.
     places: Vec<[Option<f64>; 2]>,
     links: BTreeMap<(usize, usize), usize>,
+    /// The directions in the file, by link: `there` and `back`.
+    given_ways: Vec<[bool; 2]>,
     /// True if each direction of a link may be in the file. Otherwise a second link between two
     /// nodes is parallel to the first, whatever its direction.
     directed: bool,
-    /// The rates of the reverse directions in a directed graph, by link, in bit/s.
-    back: BTreeMap<usize, f64>,
     /// The number of links read, including parallel ones.
     given: usize,
     assumed: bool,
     loops: usize,
     parallel: usize,
+    /// The number of links with a rate of zero.
+    off: usize,
     /// The number of damaged records, and the first error.
     damaged: usize,
     first: Option<ImportError>,
@@ -39,21 +41,28 @@ pub(crate) struct Builder {
 /// The properties of a link during reading.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Properties {
-    /// In bit/s.
-    pub rate: Option<f64>,
-    delay: Option<f64>,
-    length: Option<f64>,
+    way: Way,
     /// True if the rate had no unit.
-    pub assumed: bool,
+    assumed: bool,
+    /// True if the rate is zero.
+    off: bool,
+}
+
+/// Returns a number that is finite: the product of one with its unit may not be.
+pub(crate) fn bounded(number: f64) -> f64 {
+    number.min(f64::MAX)
 }
 
 impl Properties {
     pub fn take(&mut self, property: Property) {
         match property {
-            Property::Rate(rate) => self.rate = Some(rate),
-            Property::AssumedRate(rate) => (self.rate, self.assumed) = (Some(rate), true),
-            Property::Delay(delay) => self.delay = Some(delay),
-            Property::Length(length) => self.length = Some(length),
+            Property::Rate(rate) => self.way.rate = Some(bounded(rate)),
+            Property::AssumedRate(rate) => {
+                (self.way.rate, self.assumed) = (Some(bounded(rate)), true);
+            }
+            Property::NoRate => self.off = true,
+            Property::Delay(delay) => self.way.delay = Some(bounded(delay)),
+            Property::Length(length) => self.way.length = Some(bounded(length)),
             Property::Longitude(_) | Property::Latitude(_) => {}
         }
     }
@@ -160,10 +169,9 @@ impl Builder {
         for (name, value) in attributes {
             match property(name, value.as_ref(), &self.units) {
                 Ok(property) => property.into_iter().for_each(|p| properties.take(p)),
-                Err(()) => self.remark(format!(
-                    "{} of an edge is not a valid quantity and is left out.",
-                    quote(name)
-                )),
+                Err(unsound) => {
+                    self.remark(format!("{} of an edge {unsound} and is left out.", quote(name)));
+                }
             }
         }
         properties
@@ -201,25 +209,30 @@ impl Builder {
             self.loops += 1;
             return Ok(());
         }
-        let Properties { rate, delay, length, .. } = properties;
-        if let Some(&other) = self.links.get(&(from.min(to), from.max(to))) {
-            let link = &mut self.topology.links[other];
-            let reverse = self.directed && (link.from, link.to) != (from, to);
-            self.parallel += usize::from(!reverse);
-            link.delay = link.delay.or(delay);
-            link.length = link.length.or(length);
-            let Some(rate) = rate else {
-                return Ok(());
-            };
-            if reverse {
-                *self.back.entry(other).or_default() += rate
-            } else {
-                link.rate = Some(link.rate.unwrap_or(0.0) + rate)
-            }
+        // With the rate of --rate it would be a link that the file says is not there.
+        if properties.off {
+            self.off += 1;
             return Ok(());
         }
-        self.links.insert((from.min(to), from.max(to)), self.topology.links.len());
-        self.topology.links.push(Link { from, to, rate, delay, length });
+        let ends = (from.min(to), from.max(to));
+        let at = *self.links.entry(ends).or_insert_with(|| {
+            let (there, back) = (Way::default(), Way::default());
+            self.topology.links.push(Link { from, to, there, back });
+            self.given_ways.push([false; 2]);
+            self.topology.links.len() - 1
+        });
+        let link = &mut self.topology.links[at];
+        let reverse = self.directed && (link.from, link.to) != (from, to);
+        let way = if reverse { &mut link.back } else { &mut link.there };
+        let given = &mut self.given_ways[at][usize::from(reverse)];
+        self.parallel += usize::from(std::mem::replace(given, true));
+        let new = properties.way;
+        way.delay = way.delay.or(new.delay);
+        way.length = way.length.or(new.length);
+        way.rate = match (way.rate, new.rate) {
+            (Some(a), Some(b)) => Some(bounded(a + b)),
+            (a, b) => a.or(b),
+        };
         Ok(())
     }
 
@@ -237,7 +250,7 @@ impl Builder {
         if self.topology.demands.len() == limits::DEMANDS {
             return Err(self.beyond(line, limits::DEMANDS, "demands"));
         }
-        self.topology.demands.push(Demand { from, to, rate });
+        self.topology.demands.push(Demand { from, to, rate: bounded(rate) });
         Ok(())
     }
 
@@ -250,6 +263,7 @@ impl Builder {
             let none = match self.topology.nodes.is_empty() {
                 true => ImportError::whole("there are no nodes")
                     .hint("if the file has another format, name it with --format"),
+                false if self.off > 0 => ImportError::whole("all links have a rate of 0"),
                 false => ImportError::whole("there are no links"),
             };
             return Err(self.first.unwrap_or(none));
@@ -259,23 +273,36 @@ impl Builder {
             self.remark(format!("Damaged records, left out: {count}. The first: {first}."));
             self.topology.damaged = Some(first);
         }
-        self.compare_directions();
+        self.complete_directions();
         if self.assumed {
             self.remark("Capacities and demands without a unit are taken in that of --unit.");
         }
         self.count("Links from a node to itself, left out", self.loops);
         self.count("Parallel links, merged", self.parallel);
+        self.count("Links with a rate of 0, left out", self.off);
         Ok(self.topology)
     }
 
-    /// Gives links the rate of their reverse direction if they have no other.
-    fn compare_directions(&mut self) {
-        let mut uneven = 0;
-        for (&link, &back) in &self.back {
-            let rate = self.topology.links[link].rate.get_or_insert(back);
-            uneven += usize::from((back / *rate - 1.0).abs() > 1e-9);
+    /// Completes each direction by the other one.
+    fn complete_directions(&mut self) {
+        for link in &mut self.topology.links {
+            let (there, back) = (link.there, link.back);
+            complete(&mut link.there, back);
+            complete(&mut link.back, there);
         }
-        self.count("Links with another rate in the reverse direction, left out", uneven);
+        let both = self.given_ways.iter().filter(|ways| ways.iter().all(|given| *given)).count();
+        if both > 0 {
+            let one = self.given_ways.len() - both;
+            self.count("Links with one direction in the file, the other taken to be alike", one);
+        }
+    }
+}
+
+/// Completes a direction by the other one. A length gives a delay, too.
+fn complete(way: &mut Way, other: Way) {
+    way.rate = way.rate.or(other.rate);
+    if way.delay.is_none() && way.length.is_none() {
+        (way.delay, way.length) = (other.delay, other.length);
     }
 }
 

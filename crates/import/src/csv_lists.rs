@@ -1,16 +1,18 @@
 //! Lists in CSV: links (from, to, and attributes), and demands (from, to, rate).
 
 use crate::Units;
-use crate::attribute::{Property, property};
-use crate::builder::{Builder, Properties};
+use crate::attribute::{Property, Unsound, property};
+use crate::builder::{Builder, Properties, bounded};
 use crate::error::{ImportError, quote};
 use crate::limits;
 use crate::topology::{Demand, Topology};
 use csv::{ReaderBuilder, StringRecord, Trim};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-const FROM: &[&str] = &["from", "source", "src", "a", "node1"];
-const TO: &[&str] = &["to", "target", "destination", "dst", "b", "node2"];
+// Not "a" and "b", which are as likely the ends of the first link of a list without a header.
+const FROM: &[&str] = &["from", "source", "src", "node1"];
+const TO: &[&str] = &["to", "target", "destination", "dst", "node2"];
 
 /// A table: the indices of its node columns, the names of its columns, and its rows with their
 /// lines.
@@ -19,12 +21,15 @@ struct Table {
     to: usize,
     heads: StringRecord,
     rows: Vec<(usize, StringRecord)>,
+    /// True if the comma is the decimal mark, as spreadsheets write tables with semicolons.
+    decimal_comma: bool,
 }
 
 impl Table {
     fn read(text: &str, example: &str) -> Result<Table, ImportError> {
+        let delimiter = delimiter(text);
         let mut reader = ReaderBuilder::new()
-            .delimiter(delimiter(text))
+            .delimiter(delimiter)
             .has_headers(false)
             .flexible(true)
             .comment(Some(b'#'))
@@ -47,10 +52,14 @@ impl Table {
             heads.iter().position(|head| names.iter().any(|n| head.eq_ignore_ascii_case(n)))
         };
         match (column(FROM), column(TO)) {
-            (Some(from), Some(to)) => Ok(Table { from, to, heads, rows }),
+            (Some(from), Some(to)) => {
+                let decimal_comma = delimiter == b';';
+                Ok(Table { from, to, heads, rows, decimal_comma })
+            }
             _ => {
                 let message = "the first row names no columns from and to";
-                Err(ImportError::at(first, message).hint(example))
+                let hint = format!("write the names of the columns there, {example}");
+                Err(ImportError::at(first, message).hint(hint))
             }
         }
     }
@@ -69,11 +78,17 @@ impl Table {
     }
 
     /// Returns the attributes of a row, without its nodes.
-    fn others<'a>(&'a self, row: &'a StringRecord) -> impl Iterator<Item = (&'a str, &'a str)> {
+    fn others<'a>(
+        &'a self,
+        row: &'a StringRecord,
+    ) -> impl Iterator<Item = (&'a str, Cow<'a, str>)> {
         let pairs = self.heads.iter().zip(row.iter()).enumerate();
-        pairs
-            .filter(|(i, (_, cell))| *i != self.from && *i != self.to && !cell.is_empty())
-            .map(|(_, pair)| pair)
+        pairs.filter(|(i, (_, cell))| *i != self.from && *i != self.to && !cell.is_empty()).map(
+            |(_, (head, cell))| match self.decimal_comma {
+                true => (head, Cow::from(cell.replace(',', "."))),
+                false => (head, Cow::from(cell)),
+            },
+        )
     }
 }
 
@@ -88,8 +103,8 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
             let ends = (table.cell(row, table.from, line)?, table.cell(row, table.to, line)?);
             let mut properties = Properties::default();
             for (head, cell) in table.others(row) {
-                let found = property(head, cell, units);
-                let found = found.map_err(|()| no_quantity(line, head, cell))?;
+                let found = property(head, &cell, units);
+                let found = found.map_err(|why| no_quantity(why, line, head, &cell))?;
                 found.into_iter().for_each(|property| properties.take(property));
             }
             let from = builder.find_or_make(ends.0, line)?;
@@ -100,17 +115,14 @@ pub(crate) fn read(text: &str, units: &Units) -> Result<Topology, ImportError> {
     builder.finish()
 }
 
-/// Returns the delimiter of the first row: a comma, or else a semicolon, as spreadsheets write where
-/// the comma is the decimal mark, or a tab.
+/// Returns the delimiter of the first row: the most frequent one of comma, semicolon and tab.
 fn delimiter(text: &str) -> u8 {
     let mut lines = text.lines().map(str::trim);
     let first = lines.find(|line| !line.is_empty() && !line.starts_with('#'));
-    let has = |c: char| first.is_some_and(|line| line.contains(c));
-    match (has(','), has(';'), has('\t')) {
-        (false, true, _) => b';',
-        (false, false, true) => b'\t',
-        _ => b',',
-    }
+    let count =
+        |mark: &u8| first.map_or(0, |line| line.bytes().filter(|byte| byte == mark).count());
+    // The last of equal ones.
+    [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
 }
 
 /// Reads a list of demands between the nodes of a topology. Demands between the same two nodes stay
@@ -142,10 +154,10 @@ pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Dem
                 "demand" | "value" | "volume" | "traffic" => "rate".into(),
                 other => other.to_string(),
             };
-            match property(&head, cell, units) {
-                Ok(Some(Property::Rate(x) | Property::AssumedRate(x))) => rate = Some(x),
-                Err(()) if cell.parse() == Ok(0.0) => rate = Some(0.0),
-                Err(()) => return Err(no_quantity(*line, &head, cell)),
+            match property(&head, &cell, units) {
+                Ok(Some(Property::Rate(x) | Property::AssumedRate(x))) => rate = Some(bounded(x)),
+                Ok(Some(Property::NoRate)) => rate = Some(0.0),
+                Err(why) => return Err(no_quantity(why, *line, &head, &cell)),
                 Ok(_) => {}
             }
         }
@@ -163,7 +175,14 @@ pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Dem
     Ok(demands)
 }
 
-fn no_quantity(line: usize, head: &str, cell: &str) -> ImportError {
+fn no_quantity(why: Unsound, line: usize, head: &str, cell: &str) -> ImportError {
+    if why == Unsound::NoUnit {
+        let message = format!("{} of {} has no unit", quote(cell), quote(head));
+        return ImportError::at(line, message).hint(
+            "write it into the cells or into the name of the column, such as delay_ms, or give \
+             --delay-unit",
+        );
+    }
     let message = format!("{} is not a valid {}", quote(cell), quote(head));
     ImportError::at(line, message).hint(
         "expected a number with its unit, such as 10 Gbps or 5 ms, or a number with the unit in the \

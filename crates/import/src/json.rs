@@ -1,7 +1,6 @@
 //! Node-link JSON, as written by networkx and topohub.
 
 use crate::Units;
-use crate::attribute::Property;
 use crate::builder::Builder;
 use crate::error::{ImportError, quote};
 use crate::text::numbers;
@@ -58,12 +57,11 @@ fn node<'a>(
     let index = placed(builder.node(&id, label.unwrap_or(&id), 0), &place)?;
     by_name.extend(label.map(|label| (label, index)));
     builder.attributes(index, scalars(node));
-    if let Some([x, y]) = node.get("pos").and_then(Value::as_array).map(Vec::as_slice) {
-        let x = x.as_f64().map(Property::Longitude);
-        let y = y.as_f64().map(Property::Latitude);
-        for property in x.into_iter().chain(y) {
-            builder.locate(index, property);
-        }
+    if node.contains_key("pos") {
+        // networkx has places in a unit square or on a canvas there, topohub degrees.
+        builder.remark(
+            "`pos` of nodes has no unit and is left out: `longitude` and `latitude` are degrees.",
+        );
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ pub use csv_lists::demands;
 pub use error::ImportError;
 pub use format::Format;
 pub use text::{decoded, decoded_in_part};
-pub use topology::{Demand, Link, Node, Topology};
+pub use topology::{Demand, Link, Node, Topology, Way};
 
 /// Reads a topology.
 ///

@@ -137,8 +137,10 @@ fn link(
             return Err(ImportError::at(at, format!("{} is not a capacity", quote(text))));
         };
         if capacity > 0.0 {
-            properties.rate = Some(capacity * unit.unwrap_or(builder.units.rate));
-            properties.assumed = unit.is_none();
+            properties.take(match unit {
+                Some(unit) => Property::Rate(capacity * unit),
+                None => Property::AssumedRate(capacity * builder.units.rate),
+            });
             break;
         }
     }

@@ -54,8 +54,10 @@ fn link(
     for capacity in installed.chain(modules).filter_map(|module| text(module, "capacity")) {
         let capacity = number(xml, capacity, link)?;
         if capacity > 0.0 {
-            properties.rate = Some(capacity * unit.unwrap_or(builder.units.rate));
-            properties.assumed = unit.is_none();
+            properties.take(match unit {
+                Some(unit) => Property::Rate(capacity * unit),
+                None => Property::AssumedRate(capacity * builder.units.rate),
+            });
             break;
         }
     }

@@ -28,8 +28,7 @@ fn utf_16(bytes: &[u8]) -> Option<String> {
         [0xfe, 0xff, ..] => u16::from_be_bytes,
         _ => return None,
     };
-    let units: Vec<u16> =
-        (bytes[2..].chunks_exact(2)).map(|pair| unit([pair[0], pair[1]])).collect();
+    let units: Vec<u16> = (bytes[2..].as_chunks().0.iter()).map(|pair| unit(*pair)).collect();
     Some(String::from_utf16_lossy(&units))
 }
 

@@ -36,6 +36,15 @@ pub struct Link {
     pub from: usize,
     /// The index of the other node.
     pub to: usize,
+    /// The direction from `from` to `to`.
+    pub there: Way,
+    /// The direction from `to` to `from`: as `there`, unless the file has it.
+    pub back: Way,
+}
+
+/// A direction of a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Way {
     /// The rate, in bit/s, more than zero.
     pub rate: Option<f64>,
     /// The propagation delay, in seconds.
@@ -59,11 +68,11 @@ pub struct Demand {
 const EARTH: f64 = 6371.0;
 
 impl Topology {
-    /// Returns the length of a link in kilometres: as given, or else the great-circle distance of
-    /// its nodes.
-    pub fn length(&self, link: &Link) -> Option<f64> {
-        if link.length.is_some() {
-            return link.length;
+    /// Returns the length of a direction of a link in kilometres: as given, or else the great-circle
+    /// distance of its nodes.
+    pub fn length(&self, link: &Link, way: &Way) -> Option<f64> {
+        if way.length.is_some() {
+            return way.length;
         }
         let [a, b] = [link.from, link.to].map(|node| self.nodes[node].place);
         let ([lon_a, lat_a], [lon_b, lat_b]) = (a?.map(f64::to_radians), b?.map(f64::to_radians));

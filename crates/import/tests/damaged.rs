@@ -10,7 +10,7 @@ fn topology(format: Format, text: &str) -> Topology {
 fn links(t: &Topology) -> Vec<(String, String, f64)> {
     let name = |i: usize| t.nodes[i].name.clone();
     (t.links.iter())
-        .map(|l| (name(l.from), name(l.to), l.rate.map_or(f64::NAN, |r| r / 1e6)))
+        .map(|l| (name(l.from), name(l.to), l.there.rate.map_or(f64::NAN, |r| r / 1e6)))
         .collect()
 }
 
@@ -65,16 +65,17 @@ fn directions_and_parallel_links() {
     let edges =
         "edge [ source 1 target 2 capacity 10 ] edge [ source 2 target 1 capacity 30 delay_ms 4 ]";
     let gml = |head: &str| format!("graph [ {head} node [ id 1 ] node [ id 2 ] {edges} ]");
-    let uneven = "Links with another rate in the reverse direction, left out: 1.";
-    for (head, rate, said) in [
-        ("", 40.0, "Parallel links, merged: 1."),
-        ("directed 0", 40.0, "Parallel links, merged: 1."),
-        ("directed 1", 10.0, uneven),
+    let parallel = "Parallel links, merged: 1.".to_string();
+    for (head, rate, back, merged) in [
+        ("", 40.0, 40.0, true),
+        ("directed 0", 40.0, 40.0, true),
+        ("directed 1", 10.0, 30.0, false),
     ] {
         let t = topology(Format::Gml, &gml(head));
         assert_eq!(links(&t), [("1".into(), "2".into(), rate)], "{head}");
-        assert!(t.remarks.iter().any(|r| r == said), "{:?}", t.remarks);
-        assert_eq!(t.links[0].delay, Some(0.004));
+        assert_eq!(t.links[0].back.rate, Some(back * 1e6), "{head}");
+        assert_eq!(t.remarks.contains(&parallel), merged, "{:?}", t.remarks);
+        assert_eq!(t.links[0].there.delay, Some(0.004));
     }
     let json = |directed: bool| {
         format!(

@@ -27,10 +27,14 @@ fn a_network_is_the_same_in_every_format() {
     for ending in ENDINGS {
         let other = abilene(ending);
         assert_eq!(names(&other), names(&first), "{ending}");
-        assert!(other.links.iter().all(|l| l.rate == Some(1e10)), "{ending}");
+        assert!(
+            other.links.iter().all(|l| [l.there, l.back].iter().all(|w| w.rate == Some(1e10))),
+            "{ending}"
+        );
         assert!(other.parts().iter().all(|part| *part == 0), "{ending}");
         for (a, b) in other.links.iter().zip(&first.links) {
-            let lengths = [other.length(a), first.length(b)].map(|x| x.expect("known"));
+            let lengths =
+                [other.length(a, &a.back), first.length(b, &b.there)].map(|x| x.expect("known"));
             assert!((lengths[0] - lengths[1]).abs() < 1.0, "{ending}: {lengths:?}");
         }
     }
@@ -40,7 +44,7 @@ fn a_network_is_the_same_in_every_format() {
 #[test]
 fn lengths_are_those_of_the_earth() {
     let t = abilene("gml");
-    let length = t.length(&t.links[0]).expect("coordinates");
+    let length = t.length(&t.links[0], &t.links[0].there).expect("coordinates");
     assert!((1110.0..1150.0).contains(&length), "{length}");
 }
 
@@ -65,14 +69,84 @@ fn demands_come_with_the_file_or_beside_it() {
 #[test]
 fn what_is_left_out_is_said() {
     let text = "from,to,capacity\na,a,1\na,b,10\nb,a,10\na,b,5\n\"x, y!\",b,1\n";
-    let t = read(Format::Csv, text, &Units { rate: 1e9 }).expect("it is a list");
+    let t = read(Format::Csv, text, &Units { rate: 1e9, delay: None }).expect("it is a list");
     // A directed list has both directions; a second link in one direction is another link.
     assert_eq!(t.links.len(), 2);
-    assert_eq!(t.links[0].rate, Some(15e9));
+    assert_eq!([t.links[0].there, t.links[0].back].map(|way| way.rate), [Some(15e9), Some(10e9)]);
     assert_eq!(t.nodes[2].name, "x-y");
     let all = t.remarks.join(" ");
     for part in ["itself, left out: 1", "Parallel", "--unit"] {
         assert!(all.contains(part), "{part}: {all}");
+    }
+}
+
+/// A directed file has its own rate and delay of each direction. Values of one direction only hold for both.
+#[test]
+fn directions_differ() {
+    let csv = "from,to,rate,delay,distance\n\
+               a,b,10 Mbps,5 ms,\nb,a,2 Mbps,50 ms,\n\
+               b,c,,,100 km\nc,b,3 Mbps,,300 km\n\
+               c,d,4 Mbps,1 ms,\nd,c,,,\n\
+               d,e,,,\n";
+    let t = read(Format::Csv, csv, &Units::default()).expect("it is a list");
+    let way = |rate, delay, length| accord_import::Way { rate, delay, length };
+    let expected = [
+        (way(Some(10e6), Some(0.005), None), way(Some(2e6), Some(0.05), None)),
+        (way(Some(3e6), None, Some(100.0)), way(Some(3e6), None, Some(300.0))),
+        (way(Some(4e6), Some(0.001), None), way(Some(4e6), Some(0.001), None)),
+        (way(None, None, None), way(None, None, None)),
+    ];
+    let found: Vec<_> = t.links.iter().map(|l| (l.there, l.back)).collect();
+    assert_eq!(found, expected);
+    let all = t.remarks.join(" ");
+    assert!(
+        all.contains("Links with one direction in the file, the other taken to be alike: 1."),
+        "{all}"
+    );
+}
+
+/// A number that is too large with its unit, or with that of a parallel link, is the largest number.
+#[test]
+fn rates_are_finite() {
+    let csv = "from,to,rate,delay\na,b,1e308,\nb,c,1e308 bps,1e308 s\nb,c,1e308 bps,\n";
+    let t = read(Format::Csv, csv, &Units::default()).expect("it is a list");
+    assert!(t.links.iter().all(|l| l.there.rate == Some(f64::MAX)), "{:?}", t.links);
+    let demands = demands("from,to,rate\na,b,1e308\n", &t, &Units::default()).expect("demands");
+    assert_eq!(demands[0].rate, f64::MAX);
+}
+
+/// A link of rate 0 is not one of the rate that links without a rate have.
+#[test]
+fn a_link_of_rate_zero_is_no_link() {
+    let gml = "graph [ node [ id 1 ] node [ id 2 ] node [ id 3 ]\n\
+               edge [ source 1 target 2 capacity 0 ] edge [ source 2 target 3 capacity 5 ] ]";
+    let csv = "from,to,rate\n1,2,0 Mbps\n2,3,5\n";
+    for (format, text) in [(Format::Gml, gml), (Format::Csv, csv)] {
+        let t = read(format, text, &Units::default()).expect("a network");
+        assert_eq!(t.links.len(), 1, "{:?}", t.links);
+        assert_eq!(t.links[0].there.rate, Some(5e6));
+        let all = t.remarks.join(" ");
+        assert!(all.contains("Links with a rate of 0, left out: 1."), "{all}");
+    }
+}
+
+/// networkx writes places in a unit square as `pos`: they are no degrees.
+#[test]
+fn places_of_a_drawing_give_no_lengths() {
+    let text = "{\"nodes\":[{\"id\":0,\"pos\":[0.9,0.1]},{\"id\":1,\"pos\":[0.2,0.7]}],\
+                \"edges\":[{\"source\":0,\"target\":1}]}";
+    let t = read(Format::Json, text, &Units::default()).expect("a graph");
+    assert_eq!(t.length(&t.links[0], &t.links[0].there), None);
+    assert!(t.remarks.join(" ").contains("`pos`"), "{:?}", t.remarks);
+}
+
+/// The form of spreadsheets where the comma is the decimal mark, also with commas in the head.
+#[test]
+fn semicolons_and_decimal_commas() {
+    for head in ["from;to;rate", "from;to;rate;note, if any"] {
+        let text = format!("{head}\na;b;2,5\n");
+        let t = read(Format::Csv, &text, &Units::default()).expect("it is a list");
+        assert_eq!(t.links[0].there.rate, Some(2.5e6), "{text}");
     }
 }
 
@@ -83,8 +157,9 @@ fn nested_graphs_are_one_network() {
     let t = read(Format::GraphMl, &file("nested.graphml"), &Units::default()).expect("a graph");
     let names: Vec<&str> = t.nodes.iter().map(|n| &n.name[..]).collect();
     assert_eq!(names, ["core", "site", "a", "b", "inner", "c"]);
-    let links: Vec<_> =
-        (t.links.iter()).map(|l| (names[l.from], names[l.to], l.rate, l.delay)).collect();
+    let links: Vec<_> = (t.links.iter())
+        .map(|l| (names[l.from], names[l.to], l.there.rate, l.there.delay))
+        .collect();
     let expected = [
         ("a", "b", Some(1e9), Some(0.002)),
         ("b", "c", Some(4e7), Some(0.005)),
@@ -112,6 +187,9 @@ fn mistakes_have_their_line() {
         (Format::Csv, "from,to\na\n", Some(2), "the row has no \"to\""),
         (Format::Csv, "from,to,rate\na,b,fast\n", Some(2), "\"fast\" is not a valid"),
         (Format::Csv, "x,y\na,b\n", Some(1), "names no columns"),
+        // Lists without a head.
+        (Format::Csv, "A,B,10\nB,C,5\n", Some(1), "names no columns"),
+        (Format::Csv, "a;b\nb;c\n", Some(1), "names no columns"),
         (Format::Csv, "", None, "empty"),
         (Format::Csv, "from,to\n", None, "there are no nodes"),
         (Format::Gml, "graph [\n node [ id 1 ]\n", Some(1), "`graph` has no end"),

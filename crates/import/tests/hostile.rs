@@ -25,8 +25,10 @@ fn check(text: &str) {
                 pairs.dedup();
                 assert_eq!(pairs.len(), t.links.len(), "{name}: no parallel links");
                 for link in &t.links {
-                    assert!(link.rate.is_none_or(|r| r > 0.0 && r.is_finite()));
-                    assert!(t.length(link).is_none_or(|l| l >= 0.0));
+                    for way in [&link.there, &link.back] {
+                        assert!(way.rate.is_none_or(|r| r > 0.0 && r.is_finite()));
+                        assert!(t.length(link, way).is_none_or(|l| l >= 0.0));
+                    }
                 }
                 assert!(t.demands.iter().all(|d| d.from != d.to && d.rate > 0.0));
                 let _ = demands(text, &t, &Units::default());

@@ -391,3 +391,41 @@ fn other_texts_are_refused_with_their_place() {
         assert!(e.contains(place), "{text}: {e}");
     }
 }
+
+/// Some stacks log the size of the payload and not that of the packet.
+#[test]
+fn sizes_of_payloads_are_sizes() {
+    let whole = file("qlog/ngtcp2-0.3.sqlog");
+    let text = whole.replace("\"length\":", "\"payload_length\":");
+    assert_ne!(text, whole);
+    let [with, without] = [&whole, &text].map(|text| read(Format::Qlog, text).expect("a log"));
+    for quantity in [Quantity::Sent, Quantity::Arrived] {
+        assert_eq!(samples(&without.flows[0], quantity), samples(&with.flows[0], quantity));
+    }
+    let said = without.remarks.join(" ");
+    assert!(said.contains("Sizes are those of payloads"), "{said}");
+}
+
+/// `ss` through `ts`, which puts the time in front of each line.
+#[test]
+fn times_in_front_of_lines_are_times() {
+    let plain = "1700000000.5\n0 0 10.0.0.1:22 10.0.0.2:443\n\t cubic rtt:20.5/1 mss:1000 cwnd:10 bytes_acked:500\n\
+                 1700000001.5\n0 7 10.0.0.1:22 10.0.0.2:443\n\t cubic rtt:21.5/1 mss:1000 cwnd:12 bytes_acked:900\n";
+    let mut time = "";
+    let stamped: String = (plain.lines())
+        .filter_map(|line| match line.starts_with("17") {
+            true => {
+                time = line;
+                None
+            }
+            false => Some(format!("{time} {line}\n")),
+        })
+        .collect();
+    assert_eq!(Format::guess(&stamped), Some(Format::Ss));
+    let [one, two] = [plain, &stamped].map(|text| read(Format::Ss, text).expect("an output"));
+    assert_eq!(one, two);
+    assert_eq!(samples(&two.flows[0], Quantity::Cwnd), [(0.0, 10_000.0), (1.0, 12_000.0)]);
+    let dated = stamped.replace("1700000000.5", "2023-11-14T22:13:20.5+00:00");
+    let dated = dated.replace("1700000001.5", "2023-11-14T22:13:21.5+00:00");
+    assert_eq!(read(Format::Ss, &dated).expect("an output").flows, one.flows);
+}

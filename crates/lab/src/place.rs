@@ -1,19 +1,23 @@
-//! The file that is open: its text as last read or saved, and the rules for replacing it.
+//! The files that are open in tabs of the page, and the rules for replacing them.
 
+use accord::files::{read_text, write, write_new};
+use accord::language::LONGEST_TEXT;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 use std::fs;
-use std::io::{Error, ErrorKind, Write};
+use std::io::{Error, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The maximum length of a file name, in bytes.
 const LONGEST_NAME: usize = 100;
 
-/// An open file.
+/// A file that the page may save, and a text of it.
 #[derive(Clone, Debug)]
 pub struct Opened {
     path: PathBuf,
-    /// The text as last read or saved.
+    /// The name that is the same from every working directory.
+    pub key: String,
+    /// The text when it was last read or saved.
     pub text: String,
 }
 
@@ -34,14 +38,19 @@ impl Refusal {
 }
 
 impl Opened {
+    fn new(path: PathBuf, text: String) -> Opened {
+        let whole = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
+        Opened { key: whole.display().to_string(), path, text }
+    }
+
     /// Reads a file.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, or is not UTF-8 text.
+    /// Fails if the file cannot be read, is too large for a scenario, or is not UTF-8 text.
     pub fn read(path: PathBuf) -> std::io::Result<Opened> {
         let failed = |e: Error| Error::new(e.kind(), format!("{}: {e}", path.display()));
-        let text = fs::read_to_string(&path).map_err(failed)?;
-        Ok(Opened { path, text })
+        let text = read_text(&path, LONGEST_TEXT as u64).map_err(failed)?;
+        Ok(Opened::new(path, text))
     }
 
     /// Creates a file in `folder`. Replaces one that exists only if `replace` is true.
@@ -57,8 +66,7 @@ impl Opened {
     ) -> Result<Opened, Refusal> {
         check(name)?;
         let path = folder.join(name);
-        let written = match fs::File::create_new(&path) {
-            Ok(mut file) => file.write_all(text.as_bytes()),
+        let written = match write_new(&path, text.as_bytes()) {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {
                 // Links are not followed, since they may lead out of the folder.
                 let plain = fs::symlink_metadata(&path).is_ok_and(|m| m.is_file());
@@ -69,29 +77,38 @@ impl Opened {
                 if !replace {
                     return Err(Refusal(StatusCode::CONFLICT, format!("{name} exists")));
                 }
-                fs::write(&path, &text)
+                write(&path, text.as_bytes())
             }
-            Err(e) => Err(e),
+            written => written,
         };
         written.map_err(|e| Refusal::system(format!("{name} cannot be written: {e}")))?;
-        Ok(Opened { path, text })
+        Ok(Opened::new(path, text))
     }
 
-    /// Saves a text in this file, unless another program has changed the file and `replace` is false.
+    /// Saves a text in this file, in place of the one whose [`mark`] is `base`. Another one is replaced
+    /// only if `replace` is true.
     ///
     /// # Errors
-    /// Fails if the file has changed, and if the system fails.
-    pub fn save(&mut self, text: String, replace: bool) -> Result<(), Refusal> {
+    /// Fails if the file has another text, and if the system fails.
+    pub fn save(&mut self, text: String, base: &str, replace: bool) -> Result<(), Refusal> {
         let name = self.path.display();
-        let there = fs::read(&self.path).unwrap_or_default();
-        if there != self.text.as_bytes() && !replace {
-            let why = format!("{name} was changed or removed by another program");
+        let there = read_text(&self.path, LONGEST_TEXT as u64);
+        let known = there.is_ok_and(|there| there == text || mark(&there) == base);
+        if !known && !replace {
+            let why = format!("{name} was changed or removed by another tab or program");
             return Err(Refusal(StatusCode::CONFLICT, why));
         }
         let failed = |e| Refusal::system(format!("{name} cannot be written: {e}"));
-        fs::write(&self.path, &text).map_err(failed)?;
+        write(&self.path, text.as_bytes()).map_err(failed)?;
         self.text = text;
         Ok(())
+    }
+
+    /// Reads the file again, if that is possible.
+    pub fn refresh(&mut self) {
+        if let Ok(text) = read_text(&self.path, LONGEST_TEXT as u64) {
+            self.text = text;
+        }
     }
 
     /// Returns the path as it was given.
@@ -99,11 +116,15 @@ impl Opened {
         self.path.strip_prefix(".").unwrap_or(&self.path).display().to_string()
     }
 
-    /// Returns the names of the file. The key is the same from every working directory.
+    /// Returns the names of the file, and the mark of its text.
     pub fn place(&self) -> Value {
-        let whole = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
-        json!({ "file": self.file(), "key": whole.display().to_string() })
+        json!({ "file": self.file(), "key": self.key, "mark": mark(&self.text) })
     }
+}
+
+/// Returns the mark of a text, by which a tab says which text it knows.
+fn mark(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
 }
 
 /// Checks the name of a new file: one name without folders, which every file system takes.

@@ -16,6 +16,8 @@ const BETWEEN: Duration = Duration::from_millis(300);
 pub struct Request {
     /// The scenario.
     pub text: String,
+    /// The key of the file that it is from.
+    pub file: Option<String>,
     /// The names of the engines, in the order of their runs.
     pub engines: Vec<String>,
     /// The point of the sweep.

@@ -40,8 +40,8 @@ struct Shared {
     hosts: [String; 2],
     settings: Settings,
     results: Mutex<Results>,
-    /// The file that is open, if there is one.
-    opened: Mutex<Option<Opened>>,
+    /// The files that were opened, the last one at the end. Each tab of the page has one of its own.
+    opened: Mutex<Vec<Opened>>,
 }
 
 #[derive(Default)]
@@ -65,7 +65,7 @@ pub fn router(
         hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
         settings,
         results: Mutex::default(),
-        opened: Mutex::new(opened),
+        opened: Mutex::new(opened.into_iter().collect()),
     });
     Router::new()
         .route("/", get(async || Html(PAGE)))
@@ -117,14 +117,33 @@ async fn guard(
     response
 }
 
-/// Returns the initial data of the page: the open file with its text, or else the lesson to show.
-async fn start(State(lab): Lab) -> Json<Value> {
-    let opened = lab.opened.lock().unwrap_or_else(PoisonError::into_inner);
-    Json(json!({
-        "file": opened.as_ref().map(Opened::place),
-        "text": opened.as_ref().map_or("", |o| &o.text),
-        "lesson": FIRST,
-    }))
+#[derive(Deserialize)]
+struct Start {
+    /// The key of the file that the tab had open.
+    file: Option<String>,
+}
+
+/// Returns the initial data of a tab: the file that it had open, or else the one opened last, with its
+/// text, or else the lesson to show.
+async fn start(
+    State(lab): Lab,
+    Query(Start { file }): Query<Start>,
+) -> Result<Json<Value>, Refusal> {
+    blocking(move || {
+        let mut opened = lab.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = opened.iter().position(|o| Some(&o.key) == file.as_ref());
+        let last = opened.len().checked_sub(1);
+        let mut opened = own.or(last).map(|i| &mut opened[i]);
+        if let Some(opened) = &mut opened {
+            opened.refresh();
+        }
+        Json(json!({
+            "file": opened.as_ref().map(|o| o.place()),
+            "text": opened.as_ref().map_or("", |o| &o.text),
+            "lesson": FIRST,
+        }))
+    })
+    .await
 }
 
 #[derive(Deserialize)]
@@ -143,18 +162,23 @@ async fn schema(State(lab): Lab) -> Json<Value> {
 #[derive(Deserialize)]
 struct Text {
     text: String,
+    /// The key of the tab's file.
+    file: Option<String>,
 }
 
-async fn check(State(lab): Lab, Json(Text { text }): Json<Text>) -> Result<Json<Value>, Refusal> {
-    let name = lab.name();
+async fn check(
+    State(lab): Lab,
+    Json(Text { text, file }): Json<Text>,
+) -> Result<Json<Value>, Refusal> {
+    let name = lab.name(file.as_deref());
     let checked = blocking(move || draft(&name, &text, &lab.settings.catalogue)).await?;
     Ok(Json(checked))
 }
 
 /// Runs a scenario, and streams its events: a line of JSON each.
 async fn stream(State(lab): Lab, Json(request): Json<Request>) -> Result<Response, Refusal> {
-    let (name, catalogue) = (lab.name(), lab.settings.catalogue);
-    let Request { text, engines, point } = request;
+    let Request { text, file, engines, point } = request;
+    let (name, catalogue) = (lab.name(file.as_deref()), lab.settings.catalogue);
     let engines: Result<Vec<Engine>, String> = engines.iter().map(|e| e.parse()).collect();
     let engines = engines.map_err(Refusal::wrong)?;
     let scenario = blocking(move || point_of(&name, &text, &catalogue, point)).await??;
@@ -246,31 +270,46 @@ async fn export(
 #[derive(Deserialize)]
 struct Save {
     text: String,
-    /// The name of a file in the folder of the laboratory. Without it the open file is meant.
-    name: Option<String>,
+    #[serde(flatten)]
+    to: Destination,
     /// True to replace a file that holds another text.
     #[serde(default)]
     replace: bool,
 }
 
-/// Saves the text. With a name, that file becomes the open one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Destination {
+    /// A file in the folder of the laboratory, by its name.
+    Named { name: String },
+    /// The tab's file by its key, and the mark of the text that the tab knows of it.
+    Open { file: String, base: String },
+}
+
+/// Saves the text.
 ///
-/// Answers 409 if a text would be lost that the page does not know.
+/// Answers 409 if a text would be lost that the tab does not know.
 async fn save(State(lab): Lab, Json(request): Json<Save>) -> Result<Json<Value>, Refusal> {
     blocking(move || {
-        let Save { text, name, replace } = request;
+        let Save { text, to, replace } = request;
+        // One save at a time: between the look at a file and its replacement no other tab writes it.
         let mut opened = lab.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = match name {
-            Some(name) => Opened::create(&lab.settings.folder, &name, text, replace)?,
-            None => {
-                let none = || Refusal::wrong("no file is open; give a name to save the text under");
-                let mut file = opened.clone().ok_or_else(none)?;
-                file.save(text, replace)?;
+        let now = match to {
+            Destination::Named { name } => {
+                Opened::create(&lab.settings.folder, &name, text, replace)?
+            }
+            Destination::Open { file, base } => {
+                let none =
+                    || Refusal::wrong("this file is not open; give a name to save the text under");
+                let known = opened.iter().find(|o| o.key == file);
+                let mut file = known.cloned().ok_or_else(none)?;
+                file.save(text, &base, replace)?;
                 file
             }
         };
         let place = now.place();
-        *opened = Some(now);
+        opened.retain(|o| o.key != now.key);
+        opened.push(now);
         Ok(Json(place))
     })
     .await?
@@ -330,11 +369,11 @@ impl Shared {
         known && self.hosts.iter().any(|h| h == host)
     }
 
-    /// Returns the path of the open file. Its stem is the id of a scenario without one, and its folder
-    /// holds the files that the scenario names.
-    fn name(&self) -> String {
+    /// Returns the path of the file with this key. Its stem is the id of a scenario without one, and its
+    /// folder holds the files that the scenario names.
+    fn name(&self, key: Option<&str>) -> String {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = opened.as_ref().map(|o| o.file());
+        let name = opened.iter().find(|o| Some(o.key.as_str()) == key).map(Opened::file);
         name.unwrap_or_else(|| "lab.toml".into())
     }
 

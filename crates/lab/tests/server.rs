@@ -177,25 +177,124 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
+/// A tab of the page: the file that it has open, and the mark of the text that it knows.
+struct Tab {
+    key: String,
+    mark: String,
+}
+
+impl Tab {
+    /// Opens the file that the server shows to a new tab.
+    fn new(lab: &Served) -> Tab {
+        let start = lab.ask("GET", "/api/start", "").1;
+        let start: serde_json::Value = serde_json::from_str(&start).expect("JSON");
+        Tab::of(&start["file"])
+    }
+
+    fn of(place: &serde_json::Value) -> Tab {
+        let text = |key: &str| place[key].as_str().expect("text").to_string();
+        Tab { key: text("key"), mark: text("mark") }
+    }
+
+    /// Presses Save, and returns the status.
+    fn save(&mut self, lab: &Served, text: &str, replace: bool) -> u16 {
+        let (file, base) = (&self.key, &self.mark);
+        let request = serde_json::json!({
+            "text": text, "file": file, "base": base, "replace": replace,
+        });
+        let (status, answer) = lab.ask("POST", "/api/save", &request.to_string());
+        if status == 200 {
+            *self = Tab::of(&serde_json::from_str(&answer).expect("JSON"));
+        }
+        status
+    }
+
+    /// Saves under a name, and returns the status.
+    fn save_as(&mut self, lab: &Served, text: &str, name: &str) -> u16 {
+        let request = serde_json::json!({ "text": text, "name": name });
+        let (status, answer) = lab.ask("POST", "/api/save", &request.to_string());
+        if status == 200 {
+            *self = Tab::of(&serde_json::from_str(&answer).expect("JSON"));
+        }
+        status
+    }
+}
+
 #[test]
 fn a_file_is_saved_unless_somebody_else_changed_it() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine.toml");
     std::fs::write(&file, SMALL).unwrap();
     let lab = serve(Settings { file: Some(file.clone()), ..plain() });
-    assert_eq!(lab.ask("POST", "/api/save", &body("# new", "")).0, 200);
+    let mut tab = Tab::new(&lab);
+    assert_eq!(tab.save(&lab, "# new", false), 200);
     assert_eq!(read(&file), "# new");
     for theirs in [Some("# theirs"), None] {
         match theirs {
             Some(text) => std::fs::write(&file, text).unwrap(),
             None => std::fs::remove_file(&file).unwrap(),
         }
-        assert_eq!(lab.ask("POST", "/api/save", &body("# mine", "")).0, 409);
+        assert_eq!(tab.save(&lab, "# mine", false), 409);
         assert_eq!(std::fs::read_to_string(&file).ok().as_deref(), theirs);
-        let replace = body("# mine", ", \"replace\": true");
-        assert_eq!(lab.ask("POST", "/api/save", &replace).0, 200);
+        assert_eq!(tab.save(&lab, "# mine", true), 200);
         assert_eq!(read(&file), "# mine");
     }
+}
+
+#[test]
+fn a_tab_saves_its_own_file_and_replaces_no_text_of_another_tab() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mine, other) = (dir.path().join("mine.toml"), dir.path().join("other.toml"));
+    std::fs::write(&mine, SMALL).unwrap();
+    let settings = Settings { file: Some(mine.clone()), folder: dir.path().into(), ..plain() };
+    let lab = serve(settings);
+    let (mut first, mut second) = (Tab::new(&lab), Tab::new(&lab));
+    assert_eq!(second.save_as(&lab, "# second", "other.toml"), 200);
+    // The first tab still has its own file.
+    assert_eq!(first.save(&lab, "# first", false), 200);
+    assert_eq!((&read(&mine)[..], &read(&other)[..]), ("# first", "# second"));
+
+    // Two tabs of one file: the second Save would drop the text of the first.
+    let mut third = Tab::new(&lab);
+    assert_eq!(third.key, first.key, "it was saved last");
+    assert_eq!(first.save(&lab, "# first again", false), 200);
+    assert_eq!(third.save(&lab, "# third", false), 409);
+    assert_eq!(read(&mine), "# first again");
+    assert_eq!(third.save(&lab, "# third", true), 200);
+    assert_eq!(first.save(&lab, "# first at last", false), 409);
+    // The same text loses nothing.
+    assert_eq!(first.save(&lab, "# third", false), 200);
+
+    // A tab that is loaded again has the file that it had.
+    let start = lab.ask("GET", &format!("/api/start?file={}", second.key), "").1;
+    assert!(start.contains("# second"), "{start}");
+    // Only files that were opened are written.
+    let mut stranger = Tab { key: dir.path().join("x.toml").display().to_string(), ..first };
+    assert_eq!(stranger.save(&lab, "# x", true), 400);
+    assert!(!dir.path().join("x.toml").exists());
+}
+
+/// The disk has room for the file, and not for the text that is to replace it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_file() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().display();
+    let sh = |command: String| std::process::Command::new("sh").args(["-c", &command]).status();
+    let mounted = sh(format!("mount -t tmpfs -o size=64k tmpfs {at} 2> /dev/null"));
+    if !mounted.expect("a shell").success() {
+        return eprintln!("SKIPPED: a full disk needs root");
+    }
+    let file = dir.path().join("mine.toml");
+    std::fs::write(&file, SMALL).unwrap();
+    let lab = serve(Settings { file: Some(file.clone()), ..plain() });
+    let mut tab = Tab::new(&lab);
+    assert_eq!(tab.save(&lab, &"# long\n".repeat(20_000), false), 500);
+    let (left, names) = (read(&file), std::fs::read_dir(dir.path()).unwrap().count());
+    let again = tab.save(&lab, "# short", false);
+    drop(lab);
+    sh(format!("umount {at}")).expect("a shell");
+    assert_eq!((left.as_str(), names, again), (SMALL, 1, 200));
 }
 
 #[test]
@@ -224,7 +323,7 @@ fn a_new_file_is_created_in_the_folder_only_and_replaces_none_unasked() {
 
     // The file is open from then on.
     assert_eq!(save("# mine", "new.toml", false).0, 200);
-    assert_eq!(lab.ask("POST", "/api/save", &body("# newer", "")).0, 200);
+    assert_eq!(Tab::new(&lab).save(&lab, "# newer", false), 200);
     assert_eq!(read(&folder.join("new.toml")), "# newer");
     let start: serde_json::Value =
         serde_json::from_str(&lab.ask("GET", "/api/start", "").1).expect("JSON");
@@ -272,7 +371,7 @@ fn nonsense_is_refused() {
         ("/api/run", body(SMALL, ", \"engines\": [\"packet\"], \"point\": 7"), 400),
         ("/api/run", "{".into(), 400),
         ("/api/check", "[]".into(), 422),
-        ("/api/save", body(SMALL, ""), 400),
+        ("/api/save", body(SMALL, ""), 422),
         ("/api/grade", "{\"id\": \"x\", \"seed\": \"\", \"answer\": 1}".into(), 404),
     ] {
         assert_eq!(lab.ask("POST", path, &body).0, status, "{path} {body:.60}");

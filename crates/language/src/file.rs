@@ -28,10 +28,11 @@ pub struct File {
 }
 
 impl File {
-    /// Reads the file at `path`. Refuses a file larger than 8 MiB before reading it.
+    /// Reads the file at `path`. Refuses a file larger than 8 MiB, a pipe and a device before reading
+    /// it.
     pub fn open(path: &Path) -> Result<File, ScenarioError> {
         let name = path.display().to_string();
-        match std::fs::File::open(path) {
+        match accord_files::open(path, limits::TEXT as u64) {
             Err(e) => Err(whole(&name, format!("cannot be read: {e}"))),
             Ok(file) => File::read(&name, file),
         }
@@ -145,7 +146,7 @@ impl File {
         problems: &mut Problems,
     ) -> Vec<Scenario> {
         let mut scenarios = Vec::new();
-        if let Some(sweeps) = self.tree.get("sweep") {
+        if let Some(sweeps) = self.tree.get(sweep::KEY) {
             let shape = Shape::Named(&keys::SWEEP);
             Checker { catalogue, problems }.value(sweeps, &shape);
         }
@@ -195,7 +196,9 @@ impl File {
         files: &mut trace::Files<'_>,
         problems: &mut Problems,
     ) -> Option<Scenario> {
-        let mut tree = self.tree.clone();
+        // Without the sweeps, which are checked: each point would copy all their values.
+        let rest = self.tree.entries.iter().filter(|e| e.key != sweep::KEY);
+        let mut tree = Table { entries: rest.cloned().collect() };
         for (axis, &i) in context.axes.iter().zip(context.chosen) {
             problems.keep(axis.apply(i, &mut tree))?;
         }

@@ -60,6 +60,7 @@ mod tree;
 
 pub use error::{Errors, ScenarioError, Source, suggest};
 pub use file::File;
+pub use limits::TEXT as LONGEST_TEXT;
 pub use reference::{KeyTable, reference};
 pub use schema::schema;
 pub use trace::parse as parse_trace;

@@ -5,7 +5,7 @@ pub(crate) use accord_scenario::LARGEST_PACKET as PACKET;
 use accord_units::{Bytes, Duration, Rate};
 
 /// The largest size of a scenario file, in bytes.
-pub(crate) const TEXT: usize = 8 << 20;
+pub const TEXT: usize = 8 << 20;
 /// The most flows of one run.
 pub(crate) const FLOWS: usize = 1_000_000;
 /// The most aggregates of one run.

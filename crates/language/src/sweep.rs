@@ -6,6 +6,9 @@ use super::read;
 use super::tree::{Data, Table, Value, split};
 use std::collections::BTreeSet;
 
+/// The key of the sweeps in a file.
+pub(crate) const KEY: &str = "sweep";
+
 /// One sweep.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
@@ -28,6 +31,12 @@ impl Axis {
         }
         let message = format!("the sweep {} has no value {}", self.name, quote(label));
         Err(Problem::new(span, message).known(label, self.values.iter().map(|(l, _)| l.as_str())))
+    }
+
+    /// Returns the number of values that a point reads at all paths of this sweep, at most.
+    fn heaviest(&self) -> usize {
+        let heaviest = self.values.iter().map(|(_, value)| value.weight()).max();
+        self.paths.len().max(1).saturating_mul(heaviest.unwrap_or(0))
     }
 
     /// Returns whether the sweep puts values in the place of one that is set at `path`.
@@ -62,7 +71,7 @@ impl Axis {
 /// Returns the sweeps of a file whose form has been checked, and the number of their points.
 pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, usize)> {
     let mut axes = Vec::new();
-    let table = tree.get("sweep").and_then(Value::table);
+    let table = tree.get(KEY).and_then(Value::table);
     let entries = table.map_or(&[][..], |t| &t.entries);
     if let Some(entry) = entries.get(limits::SWEEPS) {
         let message = format!("more than {} sweeps", limits::SWEEPS);
@@ -80,8 +89,13 @@ pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, 
             return None;
         }
     }
-    if points > 1 && tree.weight().saturating_mul(points) > limits::READS {
-        let most = limits::READS / tree.weight().max(1);
+    // A point is read without the sweeps, but with a value of each.
+    let rest: usize =
+        (tree.entries.iter().filter(|e| e.key != KEY)).map(|e| e.value.weight()).sum();
+    let values = axes.iter().map(Axis::heaviest).sum();
+    let weight = rest.saturating_add(values).max(1);
+    if points > 1 && weight.saturating_mul(points) > limits::READS {
+        let most = limits::READS / weight;
         let message =
             format!("the sweeps have {points} points, and so large a file can have {most}");
         problems.push(Problem::new(axes[0].span, message));

@@ -9,7 +9,6 @@ use super::tree::{Data, Steps, Table, Value};
 use accord_scenario::Trace;
 use accord_units::{Duration, Rate, Time};
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::{Component, Path};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -130,15 +129,8 @@ fn read(
     data.map_err(|e| (whole(e), hint.into()))
 }
 
-/// Reads a file to its end, or to one byte more than is allowed.
 fn bytes_of(path: &Path) -> std::io::Result<Arc<[u8]>> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(std::io::Error::other("it is not a file"));
-    }
-    let mut bytes = Vec::new();
-    let most = limits::TRACE_TEXT as u64;
-    std::fs::File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
-    Ok(bytes.into())
+    Ok(accord_files::read(path, limits::TRACE_TEXT as u64)?.into())
 }
 
 /// Parses the text of a trace: a whole number of milliseconds per line.

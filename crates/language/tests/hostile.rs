@@ -205,3 +205,19 @@ fn aggregates_times_links() {
         "more than 64 aggregates"
     );
 }
+
+/// A list of as many values as two sweeps have points.
+#[test]
+fn a_sweep_has_as_many_points_in_one_list_as_in_two() {
+    let base = "duration = \"2 s\"\ntopology.dumbbell = { rate = \"8 Mbps\", delay = \"5 ms\" }\n\
+                flow.f = { from = \"left\", to = \"right\", controller = \"monaco\" }\n";
+    let list = |n: u32| (1..=n).map(|i| format!("\"{i} ms\"")).collect::<Vec<_>>().join(", ");
+    let one = format!(
+        "{base}[sweep.delay]\nset = \"topology.dumbbell.delay\"\nvalues = [{}]\n",
+        list(5_000)
+    );
+    let file = File::parse("one.toml", &one).expect("TOML");
+    let points = file.points(&CATALOGUE, None).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(points.len(), 5_000);
+    assert_eq!(points[4_999].point, [("delay".to_string(), "5000 ms".to_string())]);
+}

@@ -107,7 +107,7 @@ fn bad_traces_are_refused_with_their_line() {
             "line 1: \"\\u{7f}ELF\\u{2}\\u{1}\" is not a whole number of milliseconds up to 2592000000",
         ),
         (many.as_bytes(), "line 10000001: a trace has at most 10000000 delivery opportunities"),
-        (&vec![b'1'; 129 << 20], "is larger than 128 MiB"),
+        (&vec![b'1'; 129 << 20], "cannot be read: it is larger than 128 MiB"),
     ] {
         assert_eq!(refused(&folder, "trace", bytes), format!("\"link.txt\" {expected}"));
     }
@@ -143,7 +143,7 @@ fn files_elsewhere_are_not_read() {
     }
     assert!(said("{ trace = \"none.trace\" }").contains("\"none.trace\" cannot be read"));
     std::fs::create_dir(folder.join("sub")).expect("it can be made");
-    assert!(said("{ trace = \"sub\" }").contains("it is not a file"));
+    assert!(said("{ trace = \"sub\" }").contains("it is a directory"));
     assert!(said("{ trace = 5 }").contains("expected the name of a file, or a list of times"));
     assert!(said("{ trace = [5, 3] }").contains("3 ms comes after a later time"));
     assert!(said("{ trace = [] }").contains("the trace has no delivery opportunities"));

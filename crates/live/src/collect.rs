@@ -1,33 +1,16 @@
 //! The collector, which merges the parts of all stations at each sample.
 
-use crate::ends::{SinkReading, SourceReading};
-use accord_elements::read_flow;
-use accord_port::Count;
-use accord_record::{FlowReading, Interrupted, LinkReading, Observer, Recorder, Series};
+use accord_record::{Interrupted, LinkReading, Observer, Recorder, Series};
 use accord_scenario::{LinkId, Scenario};
+use accord_sim::{Part, merge};
 use accord_transport::pcapng::Capture;
 use accord_units::Time;
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
-/// The part of a sample from one station.
-#[derive(Clone, Debug)]
-pub struct Part {
-    /// The number of the sample, from 1.
-    pub number: u64,
-    /// The flows that the station sends.
-    pub sources: Vec<(usize, SourceReading)>,
-    /// The flows that the station receives.
-    pub sinks: Vec<(usize, SinkReading)>,
-    /// The recorded links of the station.
-    pub links: Vec<(LinkId, LinkReading)>,
-    /// The losses of the station, by flow: packets of any kind, and bytes of data.
-    pub lost: Vec<Count>,
-    /// The packets that came out of its links since the previous sample, in the form of a capture.
-    pub packets: Vec<u8>,
-    /// The logs of its senders since the previous sample, by flow.
-    pub logs: Vec<(usize, String)>,
-}
+/// The part of a sample from one station, and the packets that came out of its links since the
+/// previous sample, in the form of a capture.
+pub type Sample = (Part, Vec<u8>);
 
 /// The recorder, and the incomplete samples.
 pub struct Collector<'a> {
@@ -60,7 +43,7 @@ impl<'a> Collector<'a> {
     /// Fails if the observer stops the run.
     pub fn listen(
         &mut self,
-        parts: &Receiver<Part>,
+        parts: &Receiver<Sample>,
         observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
         let mut reached = Time::ZERO;
@@ -68,8 +51,8 @@ impl<'a> Collector<'a> {
         observer.packets(&Capture::new(names).take());
         loop {
             match parts.recv_timeout(SILENCE) {
-                Ok(part) => {
-                    observer.packets(&part.packets);
+                Ok((part, packets)) => {
+                    observer.packets(&packets);
                     for (flow, records) in &part.logs {
                         observer.log(*flow, records);
                     }
@@ -104,7 +87,7 @@ impl<'a> Collector<'a> {
         // The recorder's period may have become longer than the stations'.
         let coarser = self.recorder.period().as_ps() / self.scenario.sample.as_ps().max(1);
         if number.is_multiple_of(coarser) {
-            let flows = readings(self.scenario, &parts);
+            let flows = merge(self.scenario, &parts);
             let links: BTreeMap<LinkId, LinkReading> =
                 parts.iter().flat_map(|p| p.links.iter().cloned()).collect();
             let longest = std::mem::take(&mut self.longest);
@@ -121,54 +104,6 @@ impl<'a> Collector<'a> {
     pub fn finish(self) -> (Vec<f64>, Vec<Series>) {
         self.recorder.finish(self.scenario)
     }
-}
-
-/// Returns the readings of all flows, from all stations.
-fn readings(scenario: &Scenario, parts: &[Part]) -> Vec<FlowReading> {
-    let flows = scenario.flows.len();
-    let mut all = vec![FlowReading::default(); flows];
-    let mut ends: Vec<(Option<SourceReading>, SinkReading)> = vec![Default::default(); flows];
-    let mut lost = vec![Count::default(); flows];
-    for part in parts {
-        for (flow, source) in &part.sources {
-            ends[*flow].0 = Some(*source);
-        }
-        for (flow, sink) in &part.sinks {
-            ends[*flow].1 = *sink;
-        }
-        for (sum, lost) in lost.iter_mut().zip(&part.lost) {
-            *sum = *sum + *lost;
-        }
-    }
-    for (flow, ((reading, (source, sink)), mut lost)) in
-        (scenario.flows.iter()).zip(all.iter_mut().zip(ends).zip(lost))
-    {
-        let Some(source) = source else { continue };
-        if flow.through.is_some() {
-            // Routers drop datagrams of the tunnel, and only the sender knows whose packets were in
-            // them.
-            lost.packets = source.view.retransmissions;
-            lost.bytes = lost.packets * flow.packet.get();
-        }
-        // The accumulation is the bytes that would have arrived over empty queues, less those that
-        // have arrived and those lost [Xia05 eq. 1].
-        let queued = source.due.saturating_sub(sink.delivered + lost.bytes);
-        let counted = FlowReading {
-            active: source.started
-                && !(source.stopped && source.sent <= sink.delivered + lost.bytes),
-            sent: source.sent,
-            delivered: sink.delivered,
-            fresh: sink.fresh,
-            delays: sink.delays,
-            losses: lost.packets,
-            lost: lost.bytes,
-            accumulation: queued,
-            edge: source.edge,
-            ..FlowReading::default()
-        };
-        *reading = read_flow(counted, source.view);
-    }
-    all
 }
 
 /// Returns a digest of the record. Equal digests mean equal records.

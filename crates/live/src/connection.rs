@@ -9,12 +9,12 @@ use crate::LiveError;
 use crate::deciders::Deciders;
 use crate::namespace::Namespace;
 use crate::packet::addresses;
-use crate::quic::Quic;
 use crate::site::Site;
 use crate::tcp_info::TcpInfo;
 use crate::tun::Tun;
 use accord_family::Value;
 use accord_scenario::{Carrier, Congestion, Flow, Scenario};
+use accord_sim::CarriedEnd;
 use accord_transport::View;
 use accord_units::{Bytes, Duration};
 use nix::errno::Errno;
@@ -78,9 +78,9 @@ pub struct Ends {
     /// The receiving end, of the kernel.
     pub sink: Option<Drain>,
     /// The sending end, of a QUIC stack.
-    pub client: Option<Quic>,
+    pub client: Option<CarriedEnd>,
     /// The receiving end, of a QUIC stack.
-    pub server: Option<Quic>,
+    pub server: Option<CarriedEnd>,
     /// The site of a tunnel's entry.
     pub entry: Option<Site>,
     /// The site of a tunnel's exit.

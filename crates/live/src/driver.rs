@@ -1,26 +1,33 @@
-//! The driver of a station: the clock, the sockets of its nodes, and the kernel's connections.
+//! The driver of a station: a machine of the packet engine with its clock, the sockets of its nodes,
+//! and the kernel's connections.
 //!
 //! A wake-up costs more than the work done in it, and its time matters only for effects outside the
-//! station. An arrival or an event at a port of delay `d` has no effect outside for `d`, the
+//! machine. An arrival or an event has no effect outside for the shortest delay of its links, the
 //! lookahead of simulators. So while packets keep coming, a station wakes to hand over the packets
 //! that come out of its wires, and only occasionally reads arrivals. The kernel has stamped each
-//! arrival, and the station then processes all events since, as of their times.
+//! arrival, and the machine then handles all events since, as of their times. `driver/tests.rs`
+//! shows that there are no other influences.
 //!
 //! Only two things depend on the machine: the time at which a packet that comes out of a wire is
 //! handed to the kernel (measured), and the processing time of the kernel.
 
 mod kernel;
+#[cfg(test)]
+mod tests;
 
 use self::kernel::Kernel;
-use crate::collect::Part;
+use crate::achieved::Achieved;
+use crate::collect::Sample;
 use crate::connection::Ends;
 use crate::packet::Packet;
 use crate::plan::Plan;
 use crate::socket::{BATCH, Exchange, LONGEST, Socket};
-use crate::station::{Departure, Station, Tally};
 use crate::thread::{LONGEST_WAIT, sharpen, used};
 use accord_host::Clock;
-use accord_scenario::NodeId;
+use accord_record::Transfers;
+use accord_scenario::{LinkId, NodeId};
+use accord_sim::Machine;
+use accord_transport::pcapng::{Capture, Envelope};
 use accord_transport::wire;
 use accord_units::{Duration, Time};
 use nix::poll::{PollFd, PollFlags};
@@ -63,17 +70,20 @@ impl Medium {
     }
 }
 
-/// A station with its clock and its sockets.
+/// A machine with its clock and its sockets.
 pub struct Driver<'a> {
     plan: &'a Plan<'a>,
     medium: &'a Medium,
-    station: Station<'a>,
+    machine: Machine<'a>,
     nodes: Arc<[(NodeId, Socket)]>,
     /// The index in `nodes`, by the scenario's index.
     socket_of: Vec<Option<usize>>,
     /// The connections of the kernel, if the station has any.
-    kernel: Option<Kernel>,
-    parts: Sender<Part>,
+    kernel: Option<Kernel<'a>>,
+    /// The latest time at which a packet has entered the machine.
+    entered: Time,
+    capture: Capture,
+    samples: Sender<Sample>,
     counters: Counters,
 }
 
@@ -83,15 +93,32 @@ pub struct Driver<'a> {
 pub struct Tape {
     /// The packets that arrived, with the nodes at which they did.
     pub inputs: Vec<(Time, NodeId, Packet)>,
-    /// The packets that came out of the station's links, with the times at which they were due.
-    pub outputs: Vec<Departure>,
+    /// The packets that came out of the station's links.
+    pub outputs: Vec<Departed>,
+}
+
+/// A packet that comes out of a link to another station.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Departed {
+    /// The link.
+    pub link: LinkId,
+    /// The time at which it was due.
+    pub nominal: Time,
+    /// The packet.
+    pub packet: Packet,
 }
 
 /// The counters of a driver at the end.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// The counters of the station.
-    pub tally: Tally,
+    /// The rates and delays of its links.
+    pub links: Vec<(LinkId, Achieved)>,
+    /// The transfers of the flows that it sent.
+    pub transfers: Transfers,
+    /// The packets that its ports have served.
+    pub hops: u64,
+    /// The number of events handled.
+    pub steps: u64,
     /// The broken connections of other stacks: the flow, and the reason.
     pub broken: Vec<(usize, String)>,
     /// The spans of lateness: packets due at the first time were handed over at the second.
@@ -102,7 +129,7 @@ pub struct Counters {
     pub taken: u64,
     /// The packets that the kernel refused.
     pub refused: u64,
-    /// The datagrams that do not belong to this run.
+    /// The datagrams that do not belong to this run or station.
     pub foreign: u64,
     /// True if the thread had a priority above ordinary ones.
     pub first: bool,
@@ -146,24 +173,39 @@ impl<'a> Driver<'a> {
         medium: &'a Medium,
         nodes: Vec<(NodeId, Socket)>,
         ends: &mut [Ends],
-        parts: Sender<Part>,
+        samples: Sender<Sample>,
     ) -> Result<Driver<'a>> {
         let mut socket_of = vec![None; plan.scenario.nodes.len()];
         for (place, (node, _)) in nodes.iter().enumerate() {
             socket_of[*node] = Some(place);
         }
         let own: Vec<NodeId> = nodes.iter().map(|(node, _)| *node).collect();
-        let mut station = Station::new(plan, &own);
-        station.connect(ends);
+        let scenario = plan.scenario;
+        let mut machine = Machine::new(scenario, &own);
+        if plan.log {
+            machine.keep_logs();
+        }
+        for (flow, ends) in ends.iter_mut().enumerate() {
+            let (source, sink) = scenario.ends(flow);
+            let client = ends.client.take_if(|_| own.contains(&source));
+            let server = ends.server.take_if(|_| own.contains(&sink));
+            for (end, carried) in [client, server].into_iter().enumerate() {
+                carried.into_iter().for_each(|carried| machine.connect(flow, end, carried));
+            }
+        }
+        let links = scenario.links.iter().enumerate().filter(|(_, l)| own.contains(&l.from));
+        let links = links.map(|(id, _)| (id, Achieved::default())).collect();
         Ok(Driver {
             plan,
             medium,
-            station,
+            machine,
             nodes: nodes.into(),
             socket_of,
-            kernel: Kernel::of(plan.scenario, &own, ends)?,
-            parts,
-            counters: Counters::default(),
+            kernel: Kernel::of(scenario, &own, ends)?,
+            entered: Time::ZERO,
+            capture: Capture::default(),
+            samples,
+            counters: Counters { links, ..Counters::default() },
         })
     }
 
@@ -187,12 +229,12 @@ impl<'a> Driver<'a> {
         // The times of the latest read of the sockets, and of the latest one with arrivals.
         let (mut looked, mut heard) = (Time::ZERO, Time::ZERO);
         clock.wait_for_start(|| self.medium.is_stopped());
-        while self.station.now() < end && !self.medium.is_stopped() {
-            let ahead = self.station.lookahead().min(PATIENCE);
+        while self.machine.now() < end && !self.medium.is_stopped() {
+            let ahead = self.machine.lookahead().min(PATIENCE);
             // From this time on, arrivals since the latest read have an effect outside.
             let horizon = looked + ahead;
-            let due = self.station.next_effect();
-            let deadline = due.min(self.station.next_release()).min(end);
+            let due = self.machine.next_effect();
+            let deadline = due.min(self.machine.next_leave()).min(end);
             let listens = clock.now() >= heard + ahead;
             // Events of the kernel's connections have no time stamp, so that they are handled at
             // once.
@@ -216,16 +258,20 @@ impl<'a> Driver<'a> {
                 heard = looked;
             }
             for arrival in arrivals {
-                let at = arrival.at.max(self.station.now());
+                let at = arrival.at.max(self.machine.now()).max(self.entered);
                 if at >= end {
                     break;
                 }
+                self.entered = at;
                 #[cfg(test)]
                 (self.counters.tape.inputs).push((at, arrival.node, arrival.packet.clone()));
-                self.station.advance(at);
-                self.station.arrive(arrival.node, arrival.packet);
+                let Arrival { node, packet, .. } = arrival;
+                match packet.read(self.plan.scenario, &self.machine, node) {
+                    Some((link, parcel)) => self.machine.enter(link, parcel, at),
+                    None => self.counters.foreign += 1,
+                }
             }
-            self.station.advance(looked);
+            self.machine.advance(looked);
             self.serve_kernel(&mut packet)?;
             self.send_samples();
             self.release(looked, &mut exchange)?;
@@ -239,30 +285,35 @@ impl<'a> Driver<'a> {
         if let Some(kernel) = &mut self.kernel {
             self.counters.broken = kernel.broken();
         }
-        self.counters.tally = self.station.close();
-        (self.counters.broken).append(&mut self.counters.tally.broken);
-        self.counters.nodes = self.nodes;
-        self.counters
+        let mut tally = self.machine.finish();
+        self.counters.broken.append(&mut tally.broken);
+        Counters {
+            transfers: tally.transfers,
+            hops: tally.hops,
+            steps: tally.steps,
+            nodes: self.nodes,
+            ..self.counters
+        }
     }
 
-    /// Sends the samples of the station to the collector.
+    /// Sends the samples of the machine to the collector.
     fn send_samples(&mut self) {
-        for mut part in self.station.parts() {
+        for mut part in self.machine.parts() {
             if let Some(kernel) = &mut self.kernel {
                 kernel.fill_in(&mut part);
             }
             // The collector is gone after the run was stopped.
-            let _ = self.parts.send(part);
+            let _ = self.samples.send((part, self.capture.take()));
         }
     }
 
     /// Processes the connections of the kernel.
     fn serve_kernel(&mut self, buffer: &mut [u8]) -> Result<()> {
         if let Some(kernel) = &mut self.kernel {
-            self.counters.refused += kernel.obey(&mut self.station);
-            kernel.serve(&mut self.station, buffer)?;
+            self.counters.refused += kernel.obey(&mut self.machine);
+            kernel.serve(&mut self.machine, buffer)?;
             // A packet out of one device may be for another one at the same node.
-            self.counters.refused += kernel.obey(&mut self.station);
+            self.counters.refused += kernel.obey(&mut self.machine);
         }
         Ok(())
     }
@@ -271,8 +322,6 @@ impl<'a> Driver<'a> {
     fn take_in(&mut self, ready: &[bool], exchange: &mut Exchange) -> Result<Vec<Arrival>> {
         let mut arrivals = Vec::new();
         let (plan, counters) = (self.plan, &mut self.counters);
-        let flows = &plan.scenario.flows;
-        let aggregate = |flow| flows.get(flow as usize).map_or(0, |f| f.aggregate as u8);
         let nodes = self.nodes.iter().zip(ready);
         for ((node, socket), _) in nodes.filter(|(_, ready)| **ready) {
             for _ in 0..BATCHES {
@@ -285,7 +334,6 @@ impl<'a> Driver<'a> {
                                 datagram: received.datagram.to_vec(),
                                 header,
                                 tos: received.tos,
-                                aggregate: aggregate(header.flow),
                             },
                         }),
                         // On loopback any program may send to our sockets.
@@ -304,11 +352,12 @@ impl<'a> Driver<'a> {
 
     /// Hands the packets that come out of the wires up to `to` to the kernel.
     fn release(&mut self, to: Time, exchange: &mut Exchange) -> Result<()> {
-        let departures: Vec<_> = std::iter::from_fn(|| self.station.release(to)).collect();
+        let departures: Vec<Departed> =
+            std::iter::from_fn(|| leave(&mut self.machine, to, self.plan.run)).collect();
         #[cfg(test)]
         (self.counters.tape.outputs).extend(departures.iter().cloned());
         let links = &self.plan.scenario.links;
-        let alike = |a: &Departure, b: &Departure| {
+        let alike = |a: &Departed, b: &Departed| {
             (links[a.link].from, a.packet.tos) == (links[b.link].from, b.packet.tos)
         };
         for run in departures.chunk_by(alike).flat_map(|run| run.chunks(BATCH)) {
@@ -332,9 +381,31 @@ impl<'a> Driver<'a> {
             let real = self.medium.clock.now();
             self.counters.was_late(run[0].nominal, real);
             for departure in run {
-                self.station.handed_over(departure, real);
+                self.handed_over(departure, real);
             }
         }
         Ok(())
     }
+
+    /// Records that a packet out of a wire was handed over at `real`.
+    fn handed_over(&mut self, departed: &Departed, real: Time) {
+        let Departed { link, nominal, packet } = departed;
+        if self.plan.capture {
+            let ends = self.plan.scenario.ends(packet.header.flow as usize);
+            let envelope = Envelope::new(ends, packet.header.kind, packet.tos);
+            self.capture.datagram(*link, real, envelope, &packet.datagram);
+        }
+        let achieved = self.counters.links.binary_search_by_key(link, |(id, _)| *id);
+        if let Ok(place) = achieved {
+            let (size, rate) = (packet.header.size, self.machine.rate(*link));
+            self.counters.links[place].1.released(*nominal, real, size, rate);
+        }
+    }
+}
+
+/// Takes the next packet that comes out of a link to another station by `to`.
+fn leave(machine: &mut Machine, to: Time, run: u32) -> Option<Departed> {
+    let departure = machine.leave(to)?;
+    let packet = Packet::write(&departure.parcel, machine, run);
+    Some(Departed { link: departure.link, nominal: departure.at, packet })
 }

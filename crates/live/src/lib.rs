@@ -1,14 +1,16 @@
 //! The live engine: the endpoints, ports and queue disciplines of the packet engine, exchanging
 //! real packets through a real kernel on a real clock.
 //!
-//! Every node of the scenario has a UDP socket. Every packet that crosses a link crosses the
-//! kernel, from the socket of one node to that of the next. A node that feeds links of the network
-//! is a router and has its own thread. Hosts share one (`station.rs`).
+//! Every node of the scenario has a UDP socket. A packet that crosses a link to the node of another
+//! thread crosses the kernel, from the socket of one node to that of the next. A node that feeds links
+//! of the network is a router and has its own thread. Hosts share one. A thread drives a machine of
+//! the packet engine (`driver.rs`).
 //!
 //! Nodes are joined by the loopback device. Alternatively each has a network namespace, and they
 //! are joined by pairs of virtual Ethernet devices ([`Mode`]). The rest is the same in both modes,
 //! except that connections of the kernel's own TCP (`connection.rs`) need namespaces. Connections
-//! of QUIC stacks (`quic.rs`) do not: their ends are state machines in the stations.
+//! of QUIC stacks (`quic.rs`) do not: their ends are state machines in the machines of the
+//! threads.
 //!
 //! This crate needs Linux. On other systems [`run`] returns an error that says so.
 //!
@@ -51,17 +53,15 @@
 #[cfg(target_os = "linux")]
 #[path = "."]
 mod linux {
-    pub mod agenda;
+    pub mod achieved;
     pub mod arrived;
     pub mod collect;
     pub mod connection;
     pub mod deciders;
     pub mod driver;
-    pub mod ends;
     pub mod fabric;
     pub mod gateway;
     pub mod lateness;
-    pub mod link;
     pub mod namespace;
     pub mod packet;
     pub mod plan;
@@ -71,7 +71,6 @@ mod linux {
     pub mod run;
     pub mod site;
     pub mod socket;
-    pub mod station;
     pub mod tcp_info;
     pub mod thread;
     pub mod tun;

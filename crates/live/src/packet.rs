@@ -1,9 +1,10 @@
-//! A packet on its way, in its form on the wire.
+//! A packet on its way between stations, in its form on the wire.
 
-use accord_aqm::{Class, Ecn, PacketMeta};
-use accord_transport::Segment;
-use accord_transport::wire::{self, ECN, EXPEDITED, Header, Kind, MARKED, SCALABLE};
-use accord_units::{Bytes, Duration};
+use crate::site::carries_data;
+use accord_scenario::{LinkId, NodeId, Scenario};
+use accord_sim::{Machine, Parcel, Whole};
+use accord_transport::wire::{self, Header, Kind};
+use accord_units::Duration;
 use std::net::Ipv4Addr;
 
 /// Returns the addresses of a flow's source and sink inside of IP packets that others send. They are
@@ -22,72 +23,59 @@ pub struct Packet {
     pub header: Header,
     /// The octet of DSCP and ECN.
     pub tos: u8,
-    /// The index of its flow's aggregate, by which a router may distinguish kinds of traffic.
-    pub aggregate: u8,
 }
 
 impl Packet {
-    /// Returns whether the packet belongs to a tunnel's control.
-    pub fn is_control(&self) -> bool {
-        matches!(self.header.kind, Kind::OutOfBand | Kind::InBand | Kind::Report | Kind::Count)
+    /// Writes a packet that leaves a machine. `run` is the number of the run.
+    pub fn write(parcel: &Parcel, machine: &Machine, run: u32) -> Packet {
+        let packet = &parcel.packet;
+        let kind = match (&parcel.bytes, packet.is_answer()) {
+            (None, _) => Kind::of(&packet.segment),
+            (Some(_), false) => Kind::Ip,
+            (Some(_), true) => Kind::IpReply,
+        };
+        let (flow, route) = (packet.flow, machine.route(packet));
+        let header = Header { kind, size: packet.bytes(), flow, run, route };
+        let mut datagram = Vec::with_capacity(wire::LONG + usize::from(packet.size));
+        if let Some(bytes) = &parcel.bytes {
+            wire::wrap(&header, bytes, &mut datagram);
+            return Packet { datagram, header, tos: packet.tos_of_whole() };
+        }
+        wire::encode(&header, &packet.segment, &mut datagram);
+        if let Some(delay) = packet.virtual_delay() {
+            wire::add_virtual_delay(&mut datagram, delay);
+        }
+        Packet { datagram, header, tos: wire::tos(kind, 0) | packet.codepoint() }
     }
 
-    /// Returns whether the packet acknowledges data. Of the kernel's and of QUIC stacks', all that
-    /// the sink sends count.
-    pub fn is_ack(&self) -> bool {
-        matches!(self.header.kind, Kind::Ack | Kind::IpReply)
-    }
-
-    /// Returns whether a router on the way has marked the packet.
-    pub fn is_marked(&self) -> bool {
-        self.tos & ECN == MARKED
+    /// Reads a packet that arrived at a node of a machine. Returns it with the link out of which it
+    /// came, or `None` if no packet of the scenario is so.
+    pub fn read(
+        &self,
+        scenario: &Scenario,
+        machine: &Machine,
+        node: NodeId,
+    ) -> Option<(LinkId, Parcel)> {
+        let Header { kind, flow, route, size, .. } = self.header;
+        let (flow, is_answer) = (flow as usize, kind.is_reply());
+        let (link, hop) = machine.place(flow, route, is_answer, node)?;
+        if kind.is_ip() != machine.is_other(flow) {
+            return None;
+        }
+        if kind.is_ip() {
+            let (_, inner) = wire::unwrap(&self.datagram).ok()?;
+            let whole = whole(scenario, flow, self.tos, inner);
+            return Some((link, machine.whole((flow, hop), usize::from(is_answer), &whole)));
+        }
+        let (_, segment) = wire::decode(&self.datagram).ok()?;
+        let delay = wire::virtual_delay(&self.datagram).unwrap_or(Duration::ZERO);
+        Some((link, machine.segment((flow, hop), segment, size, self.tos, delay)))
     }
 }
 
-impl accord_port::PortPacket for Packet {
-    /// The class follows from the IP header. Only the packet's own header says whether it collects
-    /// virtual delay.
-    fn meta(&self) -> PacketMeta {
-        let class = match self.header.kind {
-            _ if self.tos & !ECN == EXPEDITED => Class::OutOfBand,
-            Kind::InBand => Class::InBand,
-            _ => Class::Data,
-        };
-        let ecn = match self.tos & ECN {
-            0 => Ecn::NotCapable,
-            MARKED => Ecn::Marked,
-            SCALABLE => Ecn::Scalable,
-            _ => Ecn::Capable,
-        };
-        PacketMeta {
-            size: self.header.size.max(Bytes::new(1)),
-            class,
-            ecn,
-            aggregate: self.aggregate,
-            flow: self.header.flow << 1 | u32::from(self.header.kind.is_reply()),
-        }
-    }
-
-    /// Acknowledgements of other stacks are never superseded, because they are not parsed.
-    fn is_superseded_by(&self, newer: &Packet) -> bool {
-        if self.header.kind != Kind::Ack || newer.header.kind != Kind::Ack {
-            return false;
-        }
-        let of_one_flow = self.header.flow == newer.header.flow;
-        match (wire::decode(&self.datagram), wire::decode(&newer.datagram)) {
-            (
-                Ok((_, Segment::Ack { next, block_len, .. })),
-                Ok((_, Segment::Ack { next: later, .. })),
-            ) => of_one_flow && block_len == 0 && next <= later,
-            _ => false,
-        }
-    }
-
-    fn mark(&mut self) {
-        self.tos |= MARKED;
-    }
-
-    fn add_virtual_delay(&mut self, delay: Duration) {
-        wire::add_virtual_delay(&mut self.datagram, delay);
-    }
+/// Returns an IP packet of a flow as a machine takes it, with the octet of DSCP and ECN that routers
+/// read.
+pub fn whole<'b>(scenario: &Scenario, flow: usize, tos: u8, bytes: &'b [u8]) -> Whole<'b> {
+    let is_data = scenario.flows[flow].tunnel.is_none() || carries_data(bytes);
+    Whole { tos, is_data, bytes }
 }

@@ -1,8 +1,8 @@
 //! The quality of a live run, which decides if the run may be judged.
 
+use crate::achieved::Achieved;
 use crate::driver::Counters;
 use crate::lateness::Lateness;
-use crate::link::Achieved;
 use accord_scenario::{Carrier, Scenario};
 use accord_units::Duration;
 
@@ -30,7 +30,7 @@ pub struct Quality {
 pub fn quality(scenario: &Scenario, stations: &[Counters]) -> Quality {
     let mut all = Lateness::default();
     let mut notes = Vec::new();
-    let mut links: Vec<_> = stations.iter().flat_map(|b| &b.tally.links).collect();
+    let mut links: Vec<_> = stations.iter().flat_map(|b| &b.links).collect();
     links.sort_by_key(|(id, _)| *id);
     for (id, achieved) in links {
         all.merge(&achieved.lateness);
@@ -55,7 +55,7 @@ pub fn quality(scenario: &Scenario, stations: &[Counters]) -> Quality {
     if missing > 0 {
         notes.push(format!("{missing} packets were lost by the kernel"));
     }
-    let foreign: u64 = stations.iter().map(|b| b.foreign + b.tally.foreign).sum();
+    let foreign: u64 = stations.iter().map(|b| b.foreign).sum();
     if foreign > 0 {
         notes.push(format!(
             "{foreign} packets of other senders arrived at our sockets and were ignored"
@@ -91,7 +91,7 @@ pub fn quality(scenario: &Scenario, stations: &[Counters]) -> Quality {
 /// Returns a note on the CPU time of the run.
 fn work(scenario: &Scenario, stations: &[Counters]) -> Option<String> {
     let cpu = stations.iter().fold(Duration::ZERO, |sum, b| sum + b.cpu);
-    let hops: u64 = stations.iter().map(|b| b.tally.hops).sum();
+    let hops: u64 = stations.iter().map(|b| b.hops).sum();
     let busiest = stations.iter().map(|b| b.cpu).max()?;
     (hops > 0).then(|| {
         format!(
@@ -140,7 +140,6 @@ fn short(d: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::station::Tally;
     use accord_units::{Bytes, Rate, Time};
 
     fn counters(late: &[u64], handed: u64, taken: u64) -> Counters {
@@ -150,12 +149,7 @@ mod tests {
             let real = nominal + Duration::from_us(*us);
             achieved.released(nominal, real, Bytes::new(1000), Rate::from_bps(1_000_000));
         }
-        Counters {
-            tally: Tally { links: vec![(0, achieved)], ..Tally::default() },
-            handed,
-            taken,
-            ..Counters::default()
-        }
+        Counters { links: vec![(0, achieved)], handed, taken, ..Counters::default() }
     }
 
     #[test]

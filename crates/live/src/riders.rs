@@ -3,7 +3,7 @@
 use crate::{LiveError, Mode, Setting};
 use accord_scenario::{Carrier, Congestion, Flow, Scenario};
 use accord_traffic::Demand;
-use accord_units::{Bytes, Time};
+use accord_units::{Bytes, Duration, Time};
 use std::borrow::Cow;
 
 /// The bytes that a gateway adds to a packet over IPv4.
@@ -13,7 +13,8 @@ const MTU: std::ops::RangeInclusive<u64> = 576..=9000;
 /// The parameters of a tunnel's controller that a site file sets.
 pub const SET: [&str; 2] = ["target", "loss"];
 
-/// Returns the scenario with flows in tunnels as connections of the kernel.
+/// Returns the scenario with flows in tunnels as connections of the kernel, and with hosts that take
+/// no time for a packet: real ones have a processing time of their own.
 ///
 /// # Errors
 ///
@@ -23,11 +24,13 @@ pub fn carried<'a>(
     scenario: &'a Scenario,
     setting: &Setting,
 ) -> Result<Cow<'a, Scenario>, LiveError> {
-    if !scenario.has_tunnels() {
+    let takes_time = scenario.flows.iter().any(|flow| !flow.processing.is_zero());
+    if !scenario.has_tunnels() && !takes_time {
         return Ok(Cow::Borrowed(scenario));
     }
     let mut carried = scenario.clone();
     for flow in &mut carried.flows {
+        flow.processing = Duration::ZERO;
         if flow.tunnel.is_some() {
             tunnel(flow, setting)?;
         } else if let (Some(tunnel), Carrier::Ours) = (flow.through, &flow.carrier) {

@@ -159,9 +159,7 @@ fn record(
     quality.notes.extend(kernels(scenario));
     quality.notes.extend(stacks(scenario));
     let mut transfers = Transfers::default();
-    for (flow, start, size, took) in counters.iter().flat_map(|b| &b.tally.transfers) {
-        transfers.add(scenario, *flow, *start, *size, *took);
-    }
+    counters.iter().for_each(|b| transfers.merge(b.transfers.clone()));
     let (transfers, note) = transfers.finish();
     quality.notes.extend(note);
     let stalls = if quality.only_late { stalls(scenario, counters) } else { Vec::new() };
@@ -175,8 +173,8 @@ fn record(
     let run = Run {
         transfers,
         statistics: Statistics {
-            packet_hops: counters.iter().map(|b| b.tally.hops).sum(),
-            steps: counters.iter().map(|b| b.tally.steps).sum(),
+            packet_hops: counters.iter().map(|b| b.hops).sum(),
+            steps: counters.iter().map(|b| b.steps).sum(),
         },
         notes: quality.notes,
         unfit: quality.unfit,

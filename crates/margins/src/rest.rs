@@ -170,17 +170,22 @@ impl Equilibrium {
             .map(|f| last(Metric::Throughput, Entity::Flow(f)) / 8.0)
             .collect();
         if rates.iter().all(|x| x.is_nan()) {
-            let why = run.notes.last().cloned();
+            let why = run.notes.first().cloned();
             let why = why.unwrap_or_else(|| "no flow sends then".into());
             return Err(MarginsError::NoEquilibrium(why));
         }
         let of_links = |metric| {
             (0..whole.links.len()).map(|l| last(metric, Entity::Link(l))).collect::<Vec<f64>>()
         };
+        let prices = of_links(Metric::Price);
+        // The price of a queue is its delay. Its backlog over the rate of the link would be less, by
+        // the packets that overtake it.
+        let backlogs = of_links(Metric::Backlog);
+        let delay = |(price, backlog): (&f64, f64)| if backlog > 0.0 { *price } else { backlog };
         let found = Equilibrium {
             rates,
-            delays: of_links(Metric::QueuingDelay),
-            prices: of_links(Metric::Price),
+            delays: prices.iter().zip(backlogs).map(delay).collect(),
+            prices,
             shares: vec![0.0; model.queues.len()],
         };
         found.fits(model, &state.rate)?;

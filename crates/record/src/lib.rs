@@ -51,6 +51,7 @@
 
 mod derive;
 mod fairness;
+mod notes;
 mod observer;
 mod quantiles;
 mod reading;
@@ -60,6 +61,7 @@ mod transfer;
 
 pub use derive::complete;
 pub use fairness::fairness_index;
+pub use notes::Notes;
 pub use observer::{Interrupted, Observer, Quiet};
 pub use quantiles::Quantiles;
 pub use reading::{AggregateReading, Delays, FlowReading, LinkReading};

@@ -33,8 +33,8 @@ impl Quantiles {
         }
         let ranks = QUANTILES.map(|percent| f64::from(percent) / 100.0 * (flows - 1) as f64);
         let mut near = [0; 2 * QUANTILES.len()];
-        for (pair, rank) in near.chunks_exact_mut(2).zip(ranks) {
-            pair.copy_from_slice(&[rank.floor() as u64, rank.ceil() as u64]);
+        for (pair, rank) in near.as_chunks_mut().0.iter_mut().zip(ranks) {
+            *pair = [rank.floor() as u64, rank.ceil() as u64];
         }
         near.sort_unstable();
         let mut found = [f64::NAN; 2 * QUANTILES.len()];

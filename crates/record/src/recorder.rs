@@ -316,17 +316,17 @@ impl Recorder {
 
     fn merge_pairs(&mut self) {
         self.period = self.period + self.period;
-        self.time = self.time.chunks_exact(2).map(|pair| pair[1]).collect();
+        self.time = self.time.as_chunks().0.iter().map(|[_, second]| *second).collect();
         for column in &mut self.columns {
             let fold = column.metric.fold();
-            let merge = |pair: &[f64]| match (pair[0].is_nan(), pair[1].is_nan()) {
+            let merge = |pair: &[f64; 2]| match (pair[0].is_nan(), pair[1].is_nan()) {
                 (true, _) => pair[1],
                 (_, true) => pair[0],
                 _ if fold == Fold::Sum => pair[0] + pair[1],
                 _ if fold == Fold::Max => pair[0].max(pair[1]),
                 _ => (pair[0] + pair[1]) / 2.0,
             };
-            column.values = column.values.chunks_exact(2).map(merge).collect();
+            column.values = column.values.as_chunks().0.iter().map(merge).collect();
         }
     }
 

@@ -91,6 +91,13 @@ impl Transfers {
         });
     }
 
+    /// Adds the transfers of other flows.
+    pub fn merge(&mut self, other: Transfers) {
+        let room = MOST.saturating_sub(self.all.len()).min(other.all.len());
+        self.left_out += other.left_out + (other.all.len() - room) as u64;
+        self.all.extend(other.all.into_iter().take(room));
+    }
+
     /// Returns the transfers, by flow and start, and a note if some were left out.
     pub fn finish(mut self) -> (Vec<Transfer>, Option<String>) {
         // The transfers of a flow are added one after the other, so they are in order.

@@ -99,6 +99,7 @@ fn point_record(number: usize, point: &Point, dir: Option<&Path>) -> Value {
             "plan": run.manifest.plan,
             "unfit": run.unfit,
             "skipped_s": run.skipped().as_secs_f64(),
+            "notes": run.notes,
         })
     };
     json!({

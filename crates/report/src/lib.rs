@@ -14,6 +14,7 @@ mod axis;
 mod check;
 mod class;
 mod compare;
+mod declared;
 mod estimate;
 mod figure;
 mod files;
@@ -25,6 +26,7 @@ mod overview;
 mod page;
 mod papers;
 mod range;
+mod readings;
 mod results;
 mod schema;
 pub mod show;
@@ -43,6 +45,7 @@ pub use compare::{
     Column, DERIVED, GroupOutline, LinkOutline, Outline, Row, Subject, all_rows, columns, mean_of,
     rows, with_values,
 };
+pub use declared::{LAW_AXIS, OUR_LAW, Open, PaperFigure, PaperLaw, Papers, Permitted};
 pub use estimate::Estimate;
 pub use figure::{By, Facet, Figure, FigureError, Kind as FigureKind, Line, Log, Request, Width};
 pub use files::{
@@ -57,8 +60,11 @@ pub use markup::escape;
 pub use overview::overview;
 pub use page::{PageParts, comparison_page, page, page_parts, shell};
 pub use papers::{
-    FigureCounts, FigureRecord, FigureVerdict, LAW_AXIS, OUR_LAW, OwnRecord, PaperFigure, Papers,
-    RivalRecord, Score, Share, Summary,
+    FigureCounts, FigureRecord, FigureVerdict, FindingRecord, OwnRecord, RivalRecord, Score, Share,
+    Summary,
+};
+pub use readings::{
+    FigureReadings, LawChoice, Never, RECORD, Reading, Readings, Row as ReadingRow, SEEDS,
 };
 pub use results::{ExperimentRow, Results};
 pub use schema::{OUTPUTS, output_schema};

@@ -1,107 +1,33 @@
 //! Verdicts on the figures and tables of papers.
 //!
-//! A paper's figure is shown by checks of one or more experiments. [`Papers`] says by which, and
-//! [`Papers::summary`] draws the verdicts from the checks of experiments, whether they were just
-//! made or recorded. README, the page of experiments and `accord reproduce --all --summary` print
-//! the same [`Summary`].
+//! [`Papers`] declares the figures, and [`Papers::summary`] draws the verdicts from the record of
+//! [`Readings`]. README, the page of experiments and `accord reproduce --all --summary` print the same
+//! [`Summary`].
 
 use crate::class::Class;
+use crate::declared::{LAW_AXIS, OUR_LAW, PaperFigure, Papers};
 use crate::json::FORMAT_VERSION;
+use crate::readings::{FigureReadings, LawChoice, RECORD, Readings, Row, SEEDS};
 use crate::results::ExperimentRow;
 use crate::show;
 use crate::style::Style;
 use crate::table::{align_right, fill, finish, new_table};
 use crate::verdict::{Judged, Kind, totals};
 use accord_units::words;
-use serde::{Deserialize, Serialize, Serializer};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// The name of the axis of a sweep over laws.
-pub const LAW_AXIS: &str = "law";
-
-/// The value of that axis that names our law.
-pub const OUR_LAW: &str = "accord";
-
-/// The figures and tables of papers, and the experiments that show them.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Papers {
-    /// Experiments that have the name of a paper or checks against one, and show no figure or table
-    /// of it: other settings, and claims of the text.
-    pub rivals: Vec<String>,
-    /// The figures and tables.
-    #[serde(rename = "figure")]
-    pub figures: Vec<PaperFigure>,
-}
-
-/// A figure or table of a paper, and the checks that show it: those of packets against the paper,
-/// of its experiments, at its setting.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PaperFigure {
-    /// The key of the paper: "Xia05".
-    pub paper: String,
-    /// The name in the paper: "figure 6" or "table 1".
-    pub name: String,
-    /// The subject, in a few words.
-    pub title: String,
-    /// The ids of the experiments.
-    pub experiments: Vec<String>,
-    /// The value of the axis [`LAW_AXIS`] that is the paper's scheme. The verdict by our law takes
-    /// [`OUR_LAW`] in its place. Without it all checks count for both verdicts.
-    pub law: Option<String>,
-    /// The setting of the paper's own case, by the axes of sweeps that have other settings, too.
-    #[serde(default)]
-    pub at: BTreeMap<String, String>,
-    /// The beginnings of the names of the checks. Without any, all checks count.
-    #[serde(default)]
-    pub checks: Vec<String>,
-    /// The beginnings of the names of checks that do not count.
-    #[serde(default)]
-    pub except: Vec<String>,
-}
-
-impl PaperFigure {
-    /// Returns whether the name of a check is among those that count.
-    fn has_name(&self, name: &str) -> bool {
-        let begins = |beginnings: &[String]| beginnings.iter().any(|b| name.starts_with(b));
-        (self.checks.is_empty() || begins(&self.checks)) && !begins(&self.except)
-    }
-
-    /// Returns what keeps a check of one of its experiments from the figure: the settings in which
-    /// its point differs from the paper's own case, or else the beginning of its name. It is `None`
-    /// for a check of the figure.
-    fn difference(&self, check: &Judged, laws: &BTreeSet<&str>) -> Option<String> {
-        let law = check.setting(LAW_AXIS);
-        let other_law = |law: &&str| laws.contains(law) && Some(*law) != self.law.as_deref();
-        let law = law.filter(other_law).map(|law| (LAW_AXIS, law));
-        let axes = self.at.iter().filter_map(|(axis, own)| {
-            let value = check.setting(axis)?;
-            (value != own).then_some((axis.as_str(), value))
-        });
-        let settings: Vec<String> = (law.into_iter().chain(axes))
-            .map(|(axis, value)| format!("{axis} = {value}"))
-            .collect();
-        if !settings.is_empty() {
-            return Some(settings.join(", "));
-        }
-        if self.has_name(&check.name) {
-            return None;
-        }
-        let excepted = self.except.iter().find(|b| check.name.starts_with(*b));
-        Some(excepted.cloned().unwrap_or_default())
-    }
-}
+use serde::{Serialize, Serializer};
+use std::collections::BTreeSet;
 
 words! {
     /// The verdict on a figure or table of a paper.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum FigureVerdict by word {
-        /// All of its checks are met.
+        /// Under one setting all of its checks are met with at least four of five seeds.
         Reproduced = "reproduced",
-        /// Not all of its checks are met, but at least three quarters.
+        /// Otherwise, under one setting at least three quarters of its checks are met with the median
+        /// seed.
         Qualitatively = "qualitatively",
         /// Fewer are met, or there are none.
+        #[default]
         Not = "not",
     }
 }
@@ -113,12 +39,11 @@ impl Serialize for FigureVerdict {
 }
 
 impl FigureVerdict {
-    /// Returns the verdict on a figure of which `met` of `of` checks are met.
-    pub const fn of(met: usize, of: usize) -> FigureVerdict {
-        match (met, of) {
-            (_, 0) => FigureVerdict::Not,
-            (met, of) if met == of => FigureVerdict::Reproduced,
-            (met, of) if 4 * met >= 3 * of => FigureVerdict::Qualitatively,
+    /// Returns the verdict by one reading.
+    fn of(row: &Row) -> FigureVerdict {
+        match (row.is_met(), row.of) {
+            (true, _) => FigureVerdict::Reproduced,
+            (false, of) if of > 0 && 4 * row.median() >= 3 * of => FigureVerdict::Qualitatively,
             _ => FigureVerdict::Not,
         }
     }
@@ -148,27 +73,71 @@ impl Share {
     }
 }
 
-/// The verdict on a figure by one scheme, and its checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// The verdict on a figure by one scheme.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Score {
     /// The verdict.
     pub verdict: FigureVerdict,
-    /// The checks.
+    /// The checks that are met with the median seed under the best setting.
     #[serde(flatten)]
     pub checks: Share,
+    /// That setting, as far as it is not that of the scenario files, or "".
+    pub setting: String,
+    /// The number of seeds with which all checks are met under that setting.
+    pub seeds_met: usize,
+    /// The number of seeds.
+    pub seeds: usize,
+    /// The number of readings under which all checks are met with at least four seeds.
+    pub readings_met: usize,
+    /// The number of readings that were run.
+    pub readings: usize,
 }
 
 impl Score {
-    fn of(checks: Share) -> Score {
-        Score { verdict: FigureVerdict::of(checks.met, checks.of), checks }
-    }
-
-    fn text(self) -> String {
-        match self.verdict {
-            FigureVerdict::Reproduced => self.verdict.word().into(),
-            verdict => format!("{}, {}", verdict.word(), self.checks.text()),
+    /// Returns the verdict by `scheme`, under the chosen switches of its law and the best setting.
+    fn of(papers: &Papers, figure: &PaperFigure, readings: &Readings, scheme: &str) -> Score {
+        let rows = readings.of(figure).map_or(&[][..], |recorded: &FigureReadings| &recorded.rows);
+        let own = || rows.iter().filter(|row| row.reading.scheme == scheme);
+        let switches = match scheme {
+            OUR_LAW => vec![],
+            _ => papers.chosen_switches(figure, readings),
+        };
+        let chosen = own().filter(|row| row.reading.switches == switches);
+        // The first among equals.
+        let best = chosen.reduce(|a, b| if goodness(b) > goodness(a) { b } else { a });
+        let Some(best) = best else { return Score::default() };
+        Score {
+            verdict: FigureVerdict::of(best),
+            checks: Share { met: best.median(), of: best.of },
+            setting: papers.setting_in_words(figure, &best.reading),
+            seeds_met: best.whole(),
+            seeds: SEEDS.len(),
+            readings_met: own().filter(|row| row.is_met()).count(),
+            readings: own().count(),
         }
     }
+
+    fn text(&self) -> String {
+        let checks = match self.verdict {
+            FigureVerdict::Reproduced => String::new(),
+            _ => format!(", {}", self.checks.text()),
+        };
+        let setting = match &self.setting[..] {
+            "" => String::new(),
+            setting => format!(" with {setting}"),
+        };
+        let Score { seeds_met, seeds, readings_met, readings, .. } = self;
+        let (verdict, readings) = (self.verdict.word(), show::count(*readings, "reading"));
+        format!(
+            "{verdict}{checks}{setting}; {readings_met} of {readings}, {seeds_met} of {seeds} seeds"
+        )
+    }
+}
+
+/// Returns the order of readings: the seeds with which all checks are met, and the part of the checks
+/// that is met with the median seed.
+fn goodness(row: &Row) -> (usize, usize) {
+    (row.whole(), (1_000_000 * row.median()).checked_div(row.of).unwrap_or(0))
 }
 
 /// The verdicts on a figure or table.
@@ -184,9 +153,26 @@ pub struct FigureRecord {
     pub by_papers_scheme: Score,
     /// The verdict by our law, or the same one where there is no law of ours.
     pub by_our_law: Score,
-    /// The metrics of the checks that fail, with their number, the most frequent first:
-    /// "throughput 3, losses 1".
+    /// The metrics of the checks that fail as the scenario files are, with their number, the most
+    /// frequent first: "throughput 3, losses 1".
     pub fails: String,
+}
+
+/// A finding on a paper: a check that fails under each reading and seed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FindingRecord {
+    /// The key of the paper.
+    pub paper: String,
+    /// The name of the figure.
+    pub figure: String,
+    /// The experiment.
+    pub experiment: String,
+    /// The settings of the point, or "".
+    pub point: String,
+    /// The name of the check.
+    pub check: String,
+    /// The row of the record of readings: "scenarios/readings.txt:12".
+    pub row: String,
 }
 
 /// Checks against a paper that count for no figure: at another setting, or of a claim in the text.
@@ -215,9 +201,9 @@ pub struct OwnRecord {
 /// The number of figures and tables by verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FigureCounts {
-    /// The figures of which all checks are met.
+    /// The figures that are reproduced.
     pub reproduced: usize,
-    /// The figures of which at least three quarters of the checks are met.
+    /// The figures that come out qualitatively.
     pub qualitatively: usize,
     /// The others.
     pub not: usize,
@@ -239,8 +225,12 @@ impl FigureCounts {
 pub struct Summary {
     /// The version of the format.
     pub format_version: u32,
+    /// The reading of each law of a paper.
+    pub laws: Vec<LawChoice>,
     /// The figures and tables.
     pub figures: Vec<FigureRecord>,
+    /// The findings on the papers.
+    pub findings: Vec<FindingRecord>,
     /// The numbers of figures by verdict, by the papers' schemes.
     pub by_papers_schemes: FigureCounts,
     /// The numbers of figures by verdict, by our law.
@@ -258,8 +248,8 @@ pub struct Summary {
 }
 
 impl Papers {
-    /// Draws the verdicts from the checks of experiments.
-    pub fn summary(&self, rows: &[ExperimentRow]) -> Summary {
+    /// Draws the verdicts from the record of readings, and counts the checks of experiments.
+    pub fn summary(&self, rows: &[ExperimentRow], readings: &Readings) -> Summary {
         let laws: BTreeSet<&str> = (self.figures.iter()).filter_map(|f| f.law.as_deref()).collect();
         // Checks of a scheme that has no law of ours, such as Vegas, count for both.
         let shares = |checks: &[&Judged]| {
@@ -283,13 +273,17 @@ impl Papers {
         let figures = self.figures.iter().map(|figure| {
             let own = checks().filter(|(row, check)| shows(figure, row, check));
             let own: Vec<&Judged> = own.map(|(_, check)| check).collect();
-            let (paper, ours) = shares(&own);
+            let scheme = figure.law.as_deref().unwrap_or_default();
+            let by_papers_scheme = Score::of(self, figure, readings, scheme);
             FigureRecord {
                 paper: figure.paper.clone(),
                 figure: figure.name.clone(),
                 title: figure.title.clone(),
-                by_papers_scheme: Score::of(paper),
-                by_our_law: Score::of(ours),
+                by_our_law: match figure.law {
+                    Some(_) => Score::of(self, figure, readings, OUR_LAW),
+                    None => by_papers_scheme.clone(),
+                },
+                by_papers_scheme,
                 fails: failing_metrics(&own),
             }
         });
@@ -318,13 +312,15 @@ impl Papers {
         }
         let all = || rows.iter().flat_map(|row| &row.judged);
         let is_ours = |check: &&Judged| check.class == Class::Ours;
-        let verdicts = |by: fn(&FigureRecord) -> Score| {
+        let verdicts = |by: fn(&FigureRecord) -> &Score| {
             FigureCounts::of(figures.iter().map(|f| by(f).verdict))
         };
         Summary {
             format_version: FORMAT_VERSION,
-            by_papers_schemes: verdicts(|f| f.by_papers_scheme),
-            by_our_law: verdicts(|f| f.by_our_law),
+            laws: self.choices(readings),
+            findings: self.findings(rows, readings),
+            by_papers_schemes: verdicts(|f| &f.by_papers_scheme),
+            by_our_law: verdicts(|f| &f.by_our_law),
             ours_at_fault: all().filter(is_ours).count(),
             ours_at_fault_in_figures: (checks())
                 .filter(|(row, check)| is_ours(check) && in_figures(row, check))
@@ -334,6 +330,60 @@ impl Papers {
             checks: totals(all().map(|c| (c.kind, c.class))),
             figures,
         }
+    }
+
+    /// Returns the checks of experiments that are findings, with their row in the record.
+    fn findings(&self, rows: &[ExperimentRow], readings: &Readings) -> Vec<FindingRecord> {
+        let findings = rows.iter().flat_map(|row| {
+            let checks = row.judged.iter().filter(|check| check.class == Class::Finding);
+            checks.map(move |check| (row, check))
+        });
+        let record = |(row, check): (&ExperimentRow, &Judged)| {
+            let found = self.never(readings, &row.id, check).ok()?;
+            let (figure, never) = found.first()?;
+            Some(FindingRecord {
+                paper: figure.paper.clone(),
+                figure: figure.name.clone(),
+                experiment: row.id.clone(),
+                point: crate::axis::label(&check.point),
+                check: check.name.clone(),
+                row: format!("{RECORD}:{}", never.line),
+            })
+        };
+        findings.filter_map(record).collect()
+    }
+
+    /// Returns the findings of experiments that the record does not show, with the reason: one line
+    /// each.
+    pub fn unproven(&self, rows: &[ExperimentRow], readings: &Readings) -> Vec<String> {
+        let mut unproven = Vec::new();
+        for row in rows {
+            for check in row.judged.iter().filter(|check| check.class == Class::Finding) {
+                if let Err(why) = self.never(readings, &row.id, check) {
+                    let (id, point) = (&row.id, crate::axis::label(&check.point));
+                    unproven.push(format!("{id} [{point}], {}: {why}", check.name));
+                }
+            }
+        }
+        unproven
+    }
+
+    /// Counts the checks of a figure by a scheme, as the scenario files are.
+    pub fn as_shipped(&self, figure: &PaperFigure, rows: &[ExperimentRow], scheme: &str) -> Share {
+        let laws: BTreeSet<&str> = self.figures.iter().filter_map(|f| f.law.as_deref()).collect();
+        let rows = rows.iter().filter(|row| figure.experiments.contains(&row.id));
+        let checks = rows.flat_map(ExperimentRow::against_paper);
+        let checks = checks.filter(|check| {
+            let law = check.setting(LAW_AXIS).filter(|law| *law == OUR_LAW || laws.contains(law));
+            law.is_none_or(|law| law == scheme) && figure.difference(check, &laws).is_none()
+        });
+        Share::of(checks.map(|check| check.class))
+    }
+
+    /// Returns the figures and tables that experiments show.
+    pub fn shown_by(&self, ids: &[String]) -> Vec<&PaperFigure> {
+        let shown = |figure: &&PaperFigure| figure.experiments.iter().any(|id| ids.contains(id));
+        self.figures.iter().filter(shown).collect()
     }
 }
 
@@ -366,16 +416,40 @@ impl Summary {
         [figures, self.checks.clone()]
     }
 
-    /// Returns the tables and the counts, for people.
-    pub fn text(&self, style: Style) -> String {
-        let header =
-            ["paper", "figure", "title", "by the paper's scheme", "by our law", "what fails"];
+    /// Returns the verdicts on figures, and the readings of the laws.
+    pub fn verdicts(&self, style: Style) -> String {
+        let header = [
+            "paper",
+            "figure",
+            "title",
+            "by the paper's scheme",
+            "by our law",
+            "what fails as shipped",
+        ];
         let figures = self.figures.iter().map(|f| {
             let texts = [&f.paper, &f.figure, &f.title].map(String::clone);
-            let scores = [f.by_papers_scheme, f.by_our_law].map(Score::text);
+            let scores = [&f.by_papers_scheme, &f.by_our_law].map(Score::text);
             [&texts[..], &scores, std::slice::from_ref(&f.fails)].concat()
         });
         let mut text = table(&header, figures, 0..0, style);
+        if !self.laws.is_empty() {
+            let why: Vec<&str> = self.laws.iter().map(|law| law.why.as_str()).collect();
+            text += &format!("Readings of the laws:\n{}\n\n", why.join("\n"));
+        }
+        text.trim_end().to_string()
+    }
+
+    /// Returns the tables and the counts, for people.
+    pub fn text(&self, style: Style) -> String {
+        let mut text = self.verdicts(style) + "\n\n";
+        if !self.findings.is_empty() {
+            let header = ["finding on", "figure", "experiment", "point", "check", "row"];
+            let findings = self.findings.iter().map(|f| {
+                let texts = [&f.paper, &f.figure, &f.experiment, &f.point, &f.check, &f.row];
+                texts.map(String::clone).to_vec()
+            });
+            text += &table(&header, findings, 0..0, style);
+        }
         if !self.rivals.is_empty() {
             let header =
                 ["other settings and claims", "setting", "by the paper's scheme", "by our law"];

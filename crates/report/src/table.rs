@@ -43,11 +43,15 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
 const MOST_NOTES: usize = 5;
 
 /// The notes of theory and of the fluid engine on their models, one per line, each once; of many
-/// the first few.
+/// the first few of each engine, which are on its largest effects.
 pub fn remarks(runs: &[&Run]) -> String {
     let models = [Engine::Theory, Engine::Fluid];
     let models = (runs.iter()).filter(|run| models.contains(&run.manifest.engine));
-    let notes = show::once(models.flat_map(|run| &run.notes).map(String::as_str));
+    let mut ranked: Vec<(usize, &str)> = models
+        .flat_map(|run| run.notes.iter().enumerate().map(|(rank, note)| (rank, note.as_str())))
+        .collect();
+    ranked.sort_by_key(|&(rank, _)| rank);
+    let notes = show::once(ranked.into_iter().map(|(_, note)| note));
     let mut text = String::new();
     for note in show::few(&notes, MOST_NOTES) {
         text += &note;

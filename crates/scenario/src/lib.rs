@@ -38,6 +38,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod answers;
 mod engine;
 mod expectation;
 mod figure;
@@ -48,6 +49,7 @@ mod print;
 mod sound;
 mod state;
 
+pub use answers::Answers;
 pub use engine::Engine;
 pub use expectation::{
     Across, Cause, Claim, Expectation, KnownFailure, Measured, Over, Subject, Target, Window,

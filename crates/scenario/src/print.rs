@@ -39,8 +39,8 @@ pub fn print(scenario: &Scenario) -> String {
         section(&mut out, &format!("[sweep.{name}]"));
         line(&mut out, "values", &list([text(label)]));
     }
-    for pair in s.links.chunks_exact(2) {
-        link(&mut out, s, &pair[0], &pair[1]);
+    for [there, back] in s.links.as_chunks().0 {
+        link(&mut out, s, there, back);
     }
     for g in &s.groups {
         group(&mut out, s, g);

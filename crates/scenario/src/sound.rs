@@ -1,7 +1,9 @@
 //! The conditions that every scenario meets. The language makes no other. A program that makes or
 //! changes a scenario by itself may.
 
-use crate::{Change, Link, LinkId, Scenario};
+use crate::{Change, Limit, Link, LinkId, Scenario};
+use accord_family::Role;
+use accord_traffic::PacketSizes;
 use accord_units::{Bytes, Duration, Rate};
 
 /// The largest packet: that of IP.
@@ -22,6 +24,10 @@ impl Scenario {
         })?;
         for link in &self.links {
             self.check_link(link).map_err(|why| format!("link {}: {why}", link.name))?;
+        }
+        for (link, largest) in self.links.iter().zip(self.largest_packets()) {
+            let blocked = link.blocks(largest);
+            ensure(blocked.is_none(), || blocked.unwrap_or_default())?;
         }
         self.check_groups()?;
         for i in 0..self.flows.len() {
@@ -123,6 +129,60 @@ impl Scenario {
             "a path of it comes to a node twice".into()
         })?;
         Ok((first.from, last.to))
+    }
+}
+
+impl Scenario {
+    /// Returns the largest packet that crosses each link at any time of the run: data, of a mix its
+    /// largest size, and acknowledgements and control packets. It is zero for a link without flows.
+    pub fn largest_packets(&self) -> Vec<Bytes> {
+        let mut largest = vec![Bytes::ZERO; self.links.len()];
+        let mut crosses = |flow: usize, path: &[LinkId], reverse: &[LinkId]| {
+            let Some(f) = self.flows.get(flow) else {
+                return;
+            };
+            let tunnel = matches!(f.controller.family().role, Role::Tunnel(_));
+            let answer = if tunnel { f.control } else { f.ack };
+            let data = f.sizes.as_ref().map_or(f.packet, PacketSizes::largest);
+            for (links, size) in [(path, data), (reverse, answer)] {
+                for &link in links {
+                    largest.get_mut(link).into_iter().for_each(|most| *most = size.max(*most));
+                }
+            }
+        };
+        for (i, f) in self.flows.iter().enumerate() {
+            crosses(i, &f.path, &f.reverse_path);
+        }
+        for event in &self.events {
+            if let Change::Route { flow, path, reverse_path } = &event.change {
+                crosses(*flow, path, reverse_path);
+            }
+        }
+        largest
+    }
+}
+
+impl Link {
+    /// Returns the reason why no packet of this size ever passes the link, if none does: it fits into
+    /// neither an empty buffer nor a full bucket of a policer.
+    pub fn blocks(&self, size: Bytes) -> Option<String> {
+        let name = &self.name;
+        let policer = self.parts.as_ref().and_then(|parts| parts.policer);
+        match (policer, self.queue.limit) {
+            (Some(policer), _) if policer.burst < size => {
+                let burst = policer.burst;
+                Some(format!(
+                    "no packet of {size} passes the policer of {name:?}: its burst is {burst}"
+                ))
+            }
+            (_, Limit::Bytes(room)) if room < size => Some(format!(
+                "no packet of {size} fits into the buffer of {name:?}: its limit is {room}"
+            )),
+            (_, Limit::Packets(0)) => {
+                Some(format!("no packet fits into the buffer of {name:?}: its limit is 0 pkt"))
+            }
+            _ => None,
+        }
     }
 }
 

@@ -17,62 +17,71 @@ use accord_units::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The kind of an event. Events of the same time are handled in the order of this list. A packet
-/// that leaves a port makes room for one that arrives. A sample is of the time before it, so a flow
-/// that starts with it has no part in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum EventKind {
-    /// The port of link `index` has sent its packet.
-    Sent,
-    /// A sample is due.
-    Sample,
-    /// A reading for steady-state detection is due (`skip.rs`).
-    Watch,
-    /// The scenario's event `index`.
-    Change,
-    /// The timer of link `index`'s queue discipline is due.
-    Discipline,
-    /// Flow `index` starts.
-    Start,
-    /// Flow `index` stops.
-    Stop,
-    /// The application of flow `index` acts.
-    Application,
-    /// The sender of flow `index` is woken, as it asked.
-    Wake,
-    /// The host of flow `index` has processed a packet.
-    Processed,
-    /// The next packet comes out of the wire of link `index`, which reorders packets.
-    Overtake,
-    /// The first packet on the wire of link `index` comes out.
-    Arrive,
+/// Declares the kinds of events in their order, and the table of them by number.
+macro_rules! kinds {
+    ($(#[$of_all:meta])* pub enum $name:ident { $($(#[$doc:meta])* $kind:ident,)* }) => {
+        $(#[$of_all])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum $name {
+            $($(#[$doc])* $kind,)*
+        }
+
+        /// The kinds by number. The last one is repeated to fill the table.
+        const EVENT_KINDS: [$name; 16] = {
+            let kinds = [$($name::$kind),*];
+            let mut table = [kinds[kinds.len() - 1]; 16];
+            let mut i = 0;
+            while i < kinds.len() {
+                table[i] = kinds[i];
+                i += 1;
+            }
+            table
+        };
+    };
+}
+
+kinds! {
+    /// The kind of an event. Events of the same time are handled in the order of this list. A packet
+    /// that leaves a port makes room for one that arrives. A sample is of the time before it, so a flow
+    /// that starts with it has no part in it.
+    ///
+    /// A new kind takes its place here, and its arm in `EventsEngine::handle`.
+    pub enum EventKind {
+        /// The port of link `index` has sent its packet.
+        Sent,
+        /// A sample is due.
+        Sample,
+        /// A reading for steady-state detection is due (`skip.rs`).
+        Watch,
+        /// The scenario's event `index`.
+        Change,
+        /// The timer of link `index`'s queue discipline is due.
+        Discipline,
+        /// Flow `index` starts.
+        Start,
+        /// Flow `index` stops.
+        Stop,
+        /// The application of flow `index` acts.
+        Application,
+        /// The sender of flow `index` is woken, as it asked.
+        Wake,
+        /// An end of another stack is woken, as it asked: that of flow `index / 2`, at its source or, if
+        /// `index` is odd, at its sink.
+        WakeOther,
+        /// The host of flow `index` has processed a packet.
+        Processed,
+        /// The next packet comes out of the wire of link `index`, which reorders packets.
+        Overtake,
+        /// The first packet on the wire of link `index` comes out.
+        Arrive,
+    }
 }
 
 impl EventKind {
     /// The kind with the number zero.
-    pub const FIRST: EventKind = EventKind::Sent;
+    pub const FIRST: EventKind = EVENT_KINDS[0];
 }
-
-/// The kinds by number. The last one is repeated to fill the table.
-const EVENT_KINDS: [EventKind; 16] = [
-    EventKind::Sent,
-    EventKind::Sample,
-    EventKind::Watch,
-    EventKind::Change,
-    EventKind::Discipline,
-    EventKind::Start,
-    EventKind::Stop,
-    EventKind::Application,
-    EventKind::Wake,
-    EventKind::Processed,
-    EventKind::Overtake,
-    EventKind::Arrive,
-    EventKind::Arrive,
-    EventKind::Arrive,
-    EventKind::Arrive,
-    EventKind::Arrive,
-];
 
 /// The number of bits of index in a key. The kind is above them.
 const INDEX_BITS: u32 = 28;
@@ -91,6 +100,13 @@ fn shuffle(time: u64) -> u32 {
 #[inline]
 pub(crate) fn key(time: Time, kind: EventKind, index: usize) -> u32 {
     (kind as u32) << INDEX_BITS | (index as u32 ^ shuffle(time.as_ps()))
+}
+
+/// Returns the time, the kind and the index of an event.
+#[inline(always)]
+fn read((time, key): (u64, u32)) -> (Time, EventKind, usize) {
+    let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
+    (Time::from_ps(time), kind, ((key & INDEX) ^ shuffle(time)) as usize)
 }
 
 /// A pending event in a slot of the wheel.
@@ -235,13 +251,40 @@ impl Calendar {
     /// Takes the next event.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, EventKind, usize)> {
-        let (time, key) = match self.due.pop() {
+        let event = match self.due.pop() {
             Some(event) => event,
             None => self.next_slot()?,
         };
-        let kind = EVENT_KINDS[(key >> INDEX_BITS) as usize % EVENT_KINDS.len()];
-        let index = (key & INDEX) ^ shuffle(time);
-        Some((Time::from_ps(time), kind, index as usize))
+        Some(read(event))
+    }
+
+    /// Takes the next event, if it is due by `to`. Events up to `to` may still be added after a call
+    /// that returns `None`.
+    pub fn pop_by(&mut self, to: Time) -> Option<(Time, EventKind, usize)> {
+        if self.next_time() > to { None } else { self.pop() }
+    }
+
+    /// Returns the time of the next event, or `Time::MAX` if there is none.
+    pub fn next_time(&mut self) -> Time {
+        if self.due.is_empty()
+            && let Some(event) = self.next_slot()
+        {
+            self.place_due(event);
+        }
+        self.due.last().map_or(Time::MAX, |(time, _)| Time::from_ps(*time))
+    }
+
+    /// Returns all pending events, in no order. It takes as long as some dozens of events.
+    pub fn pending(&self) -> impl Iterator<Item = (Time, EventKind, usize)> {
+        let words = self.occupied.iter().enumerate().filter(|(_, bits)| **bits != 0);
+        let slots = words.flat_map(|(word, bits)| {
+            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+        });
+        let node = |id: u32| self.nodes.get(id as usize);
+        let slot = move |slot| std::iter::successors(node(self.heads[slot]), move |n| node(n.next));
+        let near = slots.flat_map(slot).map(|node| (node.time, node.key));
+        let heaps = self.rest.iter().chain(&self.far).map(|Reverse(event)| *event);
+        self.due.iter().copied().chain(near).chain(heaps).map(read)
     }
 
     /// Returns an event of the next occupied slot, most likely the next event. Another event of its
@@ -421,6 +464,31 @@ impl Calendar {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// An event that was looked at leaves room for earlier ones, also in earlier slots.
+    #[test]
+    fn events_may_be_added_before_one_that_was_looked_at() {
+        let ms = |ms| Time::ZERO + Duration::from_ms(ms);
+        let mut calendar = Calendar::new(Time::MAX);
+        assert_eq!((calendar.next_time(), calendar.pop_by(Time::MAX)), (Time::MAX, None));
+        calendar.push(ms(9), EventKind::Wake, 1);
+        assert_eq!((calendar.next_time(), calendar.pop_by(ms(8))), (ms(9), None));
+        for (at, index) in [(ms(5), 2), (ms(3), 3), (ms(700), 4), (ms(9), 5)] {
+            calendar.push(at, EventKind::Wake, index);
+        }
+        let mut indices: Vec<_> = calendar.pending().map(|(_, _, index)| index).collect();
+        indices.sort_unstable();
+        assert_eq!(indices, [1, 2, 3, 4, 5]);
+        assert_eq!(calendar.pop_by(ms(4)), Some((ms(3), EventKind::Wake, 3)));
+        assert_eq!((calendar.pop_by(ms(4)), calendar.next_time()), (None, ms(5)));
+        assert_eq!(calendar.pop_by(ms(5)), Some((ms(5), EventKind::Wake, 2)));
+        let at_nine = [calendar.pop_by(ms(9)), calendar.pop_by(ms(9)), calendar.pop_by(ms(9))];
+        let later: Vec<_> = calendar.pending().collect();
+        assert_eq!(later, [(ms(700), EventKind::Wake, 4)]);
+        let indices = at_nine.map(|event| event.map_or(0, |(_, _, index)| index));
+        assert!(indices == [1, 5, 0] || indices == [5, 1, 0], "{indices:?}");
+        assert_eq!(calendar.pop(), Some((ms(700), EventKind::Wake, 4)));
+    }
 
     /// However many events fall on one instant, and in whatever order they are added, few are moved
     /// per event.

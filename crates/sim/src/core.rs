@@ -10,7 +10,8 @@ use crate::skip::Skip;
 use accord_aqm::Ecn;
 use accord_record::{Interrupted, Observer, Recorder, Transfers};
 use accord_scenario::{Scenario, State};
-use accord_transport::{Datagrams, Receiver, Segment, Sender};
+use accord_traffic::Step;
+use accord_transport::{Receiver, Segment, Sender};
 use accord_units::{Duration, Time};
 use std::ops::Range;
 
@@ -70,18 +71,19 @@ pub struct Core<'a> {
 }
 
 impl<'a> Core<'a> {
-    /// Creates a run before its start. The calendar holds the starts and stops of flows and the
-    /// first sample.
+    /// Creates a run before its start. The calendar holds the first sample, and the starts and stops
+    /// of the flows that are sent `here`.
     pub fn new(
         scenario: &'a Scenario,
         state: State<'a>,
         flows: Vec<Flow>,
         plan: String,
+        here: impl Fn(usize) -> bool,
     ) -> Core<'a> {
         let end = scenario.end();
         let first = Time::ZERO + scenario.sample;
         let mut calendar = Calendar::new(end);
-        for (id, f) in scenario.flows.iter().enumerate() {
+        for (id, f) in scenario.flows.iter().enumerate().filter(|(id, _)| here(*id)) {
             calendar.push(f.start, EventKind::Start, id);
             if let Some(stop) = f.stop {
                 calendar.push(stop, EventKind::Stop, id);
@@ -143,8 +145,7 @@ impl<'a> Core<'a> {
             return;
         }
         for flow in &mut self.flows {
-            let idle = Sender::Datagrams(Datagrams::default());
-            flow.sender = std::mem::replace(&mut flow.sender, idle).logged();
+            flow.keep_log();
         }
     }
 
@@ -181,24 +182,31 @@ impl<'a> Core<'a> {
         flow.sender.stop();
     }
 
-    /// Runs the next action of a flow's application. Returns true if its sender may have something
-    /// to send.
-    pub fn act(&mut self, id: usize) -> bool {
+    /// Runs the next action of a flow's application, and schedules the one after it.
+    pub fn step(&mut self, id: usize) -> Option<Step> {
         self.wake_up(id);
         let flow = &mut self.flows[id];
         flow.session.allow(&flow.sender, self.now);
-        let Some(step) = flow.session.act(self.now) else {
+        let step = flow.session.act(self.now)?;
+        if let Some(span) = step.again {
+            self.calendar.push(self.now + span, EventKind::Application, id);
+        }
+        Some(step)
+    }
+
+    /// Runs the next action of a flow's application. Returns true if its sender may have something
+    /// to send.
+    pub fn act(&mut self, id: usize) -> bool {
+        let Some(step) = self.step(id) else {
             return false;
         };
+        let flow = &mut self.flows[id];
         if step.new_connection {
             let f = &self.scenario.flows[id];
             let base_rtt = self.state.base_rtt(id);
             (flow.sender).reconnect(&f.controller, &f.service, base_rtt, self.now);
         }
         flow.sender.supply(step.supply);
-        if let Some(span) = step.again {
-            self.calendar.push(self.now + span, EventKind::Application, id);
-        }
         true
     }
 
@@ -245,8 +253,8 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Ends a transfer: all of it has been delivered.
-    fn transferred(&mut self, id: usize) {
+    /// Ends the transfer of a flow, if it has one: all of it has been delivered.
+    pub fn transferred(&mut self, id: usize) {
         let Some(done) = self.flows[id].session.end() else {
             return;
         };

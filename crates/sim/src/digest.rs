@@ -6,7 +6,7 @@ use accord_units::{Duration, Time};
 
 /// The sum over packets of a hash of their end (delivered or lost) and its time. It does not depend
 /// on the order in which packets are added.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest(u64);
 
 impl Digest {
@@ -50,6 +50,11 @@ impl Digest {
     /// Adds a lost packet.
     pub fn lost(&mut self, at: Time, packet: &Packet) {
         self.add(at, packet.flow, 5, u64::from(packet.size));
+    }
+
+    /// Adds the packets of another digest of the same run.
+    pub fn merge(&mut self, seed: u64, other: Digest) {
+        self.0 = self.0.wrapping_add(other.0.wrapping_sub(seed));
     }
 
     /// Adds a jump in time.

@@ -10,7 +10,7 @@ use accord_port::Count;
 use accord_record::Delays;
 use accord_scenario::State;
 use accord_transport::stream::StreamSender;
-use accord_transport::{Receipt, Receiver, Segment, Sender, wire};
+use accord_transport::{Datagrams, Receipt, Receiver, Segment, Sender, wire};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::VecDeque;
 use std::mem::offset_of;
@@ -175,6 +175,12 @@ impl Flow {
         }
     }
 
+    /// Makes the sender keep a log.
+    pub fn keep_log(&mut self) {
+        let idle = Sender::Datagrams(Datagrams::default());
+        self.sender = std::mem::replace(&mut self.sender, idle).logged();
+    }
+
     /// Marks the flow as awake. Returns true if it was asleep.
     #[inline]
     pub fn wake_up(&mut self) -> bool {
@@ -328,6 +334,20 @@ impl Flow {
                 late.map(Time::from_ps)
             }
         }
+    }
+
+    /// Keeps the data sent, for [`Flow::due`].
+    pub fn keep_outgoing(&mut self) {
+        self.outgoing.get_or_insert_default();
+    }
+
+    /// Returns the bytes that would have arrived by `now` over empty queues, of a flow that keeps the
+    /// data sent.
+    pub fn due(&mut self, now: Time) -> u64 {
+        self.outgoing.as_mut().map_or(0, |outgoing| {
+            outgoing.settle(now);
+            outgoing.latest.bytes
+        })
     }
 
     /// Recomputes the nominal arrivals of the data sent from `first` on, which meets the path as it

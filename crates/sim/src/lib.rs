@@ -5,6 +5,8 @@
 //! `events` and `windows`. [`plan`] chooses one of them. Both give the same run, to the bit, and
 //! share flows, the pool of packets, the calendar and the record (`core.rs`).
 //!
+//! [`Machine`] is the events engine over some of the nodes, for drivers that have a clock.
+//!
 //! ```
 //! use accord_family::Catalogue;
 //! use accord_language::File;
@@ -66,6 +68,12 @@ pub use audit::Audit;
 pub use because::Because;
 #[doc(hidden)]
 pub use calendar::{Calendar, EventKind};
+pub use digest::Digest;
+pub use events::{
+    CarriedEnd, Departure, Machine, Order, Parcel, Part, SinkReading, SourceReading, Tally, Whole,
+    merge,
+};
+pub use packet::Packet;
 #[doc(hidden)]
 pub use plan::Shortcuts;
 pub use plan::{Plan, plan};
@@ -131,7 +139,7 @@ fn run_planned<'a>(
             Ok(engine.finish())
         }
         Plan::Events(_) => {
-            let mut engine = events::EventsEngine::new(core, ports);
+            let mut engine = events::EventsEngine::new(core, ports, |_| true);
             engine.run(observer)?;
             Ok(engine.finish())
         }
@@ -144,7 +152,7 @@ fn prepare(scenario: &Scenario, shortcuts: Shortcuts) -> (Core<'_>, Plan, Ports)
     let ids = 0..scenario.flows.len();
     let mut flows = memory::collect_in_huge_pages(ids.map(|id| Flow::new(id, &state)));
     let (plan, ports) = plan::choose(scenario, &mut flows, shortcuts);
-    let core = Core::new(scenario, state, flows, plan.to_string());
+    let core = Core::new(scenario, state, flows, plan.to_string(), |_| true);
     (core, plan, ports)
 }
 
@@ -160,7 +168,7 @@ pub fn run_stalled(
 ) -> Result<Run, Interrupted> {
     // Stalls apply at events only, so each packet needs its events.
     let (core, _, ports) = prepare(scenario, Shortcuts::None);
-    let mut engine = events::EventsEngine::new(core, ports);
+    let mut engine = events::EventsEngine::new(core, ports, |_| true);
     engine.stall(stalls);
     engine.run(observer)?;
     Ok(engine.finish().0)

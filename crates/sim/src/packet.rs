@@ -49,6 +49,12 @@ impl Packet {
         Bytes::new(u64::from(self.size))
     }
 
+    /// Returns the virtual delay that the packet has collected, unless its receiver does not read it.
+    pub fn virtual_delay(&self) -> Option<Duration> {
+        let collects = !self.virtual_s.is_nan();
+        collects.then(|| Duration::from_secs_f64(f64::from(self.virtual_s)))
+    }
+
     /// Writes the packet to a capture as it leaves the port of `link`.
     #[cold]
     pub fn capture(&self, tap: &mut Capture, scenario: &Scenario, link: usize, at: Time) {

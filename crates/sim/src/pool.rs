@@ -38,6 +38,13 @@ const BLOCK: usize = 1 << 14;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Handle(u32);
 
+impl Handle {
+    /// The number of the handle. Numbers are as small as they can be.
+    pub fn number(self) -> usize {
+        self.0 as usize
+    }
+}
+
 /// The pool of all packets. The node that was freed last is reused first, so that the memory
 /// touched is that of the packets under way, however many there once were.
 ///

@@ -47,12 +47,13 @@ fn slow_start_over_a_droptail_queue_needs_no_timeout() {
     }
 }
 
-/// RFC 5681 §4.3: with a queue as long as the path, half of the window that overflows both just
+/// RFC 5681 §4.3: from a window of two, and with a queue as long as the path, half of the window that overflows both just
 /// fills them. One repair meets a full queue, which RFC 6675 leaves to the timer: a time-out, and a
 /// second cut.
 #[test]
 fn a_repair_that_is_dropped_needs_the_timer() {
-    let s = alone("10 Mbps", "25 ms", Limit::Packets(60), "1 s", ("newreno", &[SACK]));
+    let two = ("initial_window", text("2 pkt"));
+    let s = alone("10 Mbps", "25 ms", Limit::Packets(60), "1 s", ("newreno", &[SACK, two]));
     let run = run(&s, &mut Quiet).expect("runs");
     let series = |metric, of| &run.series(metric, of).unwrap().values;
     let repairs = series(Metric::Retransmissions, Entity::Flow(0));
@@ -65,11 +66,12 @@ fn a_repair_that_is_dropped_needs_the_timer() {
     assert_eq!(twice, cut / 2.0);
 }
 
-/// RFC 6582 §3.2, RFC 5681 §4.3: the default NewReno leaves the repair of these losses to slow
+/// RFC 6582 §3.2, RFC 5681 §4.3: NewReno, from a window of two, leaves the repair of these losses to slow
 /// start. They are from one window, and the threshold is about half of that, not a quarter.
 #[test]
 fn the_losses_of_slow_start_cut_the_window_once() {
-    let s = alone("10 Mbps", "25 ms", Limit::Packets(60), "1 s", ("newreno", &[]));
+    let two = ("initial_window", text("2 pkt"));
+    let s = alone("10 Mbps", "25 ms", Limit::Packets(60), "1 s", ("newreno", &[two]));
     let run = run(&s, &mut Quiet).expect("runs");
     let series = |metric| &run.series(metric, Entity::Flow(0)).unwrap().values;
     let most = series(Metric::Cwnd).iter().copied().fold(0.0, f64::max);

@@ -44,8 +44,8 @@ impl Certificate {
 }
 
 fn bounds(demand: &Demand, q: f64, gap: f64) -> (f64, f64) {
-    if let Demand::Fixed { rate } = *demand {
-        return (rate, rate);
+    if !demand.is_elastic() {
+        return (demand.least(), demand.least());
     }
     if !(gap.is_finite() && q >= 0.0) {
         return (demand.least(), demand.rate(0.0).max(0.0));

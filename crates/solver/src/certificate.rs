@@ -11,7 +11,7 @@
 //! A link with a highest price P may drop the excess. It needs no scaling; P·(y − c)⁺ is added to
 //! the bound instead.
 //!
-//! For `Log` the loss is w·ln k exactly. With W = Σ w the whole is the closed form W·(c·p/W − 1 +
+//! For `Log`, and for a contract without a limit, the loss is w·ln k exactly. With W = Σ w the whole is the closed form W·(c·p/W − 1 +
 //! ln k). It is divided by Σ q·x (which is W if all demands are `Log`).
 //!
 //! **Rounding.** The residuals are plain floating point, accurate to about 1e-15. The gap is
@@ -134,8 +134,8 @@ impl Enclosed {
         let rate = match demand {
             // This is the usual case, without a second division.
             Demand::Log { .. } => demand.rate(q),
-            Demand::Fixed { rate } => {
-                return Self { least: *rate, most: *rate };
+            _ if !demand.is_elastic() => {
+                return Self { least: demand.least(), most: demand.least() };
             }
             _ => {
                 let (dear, cheap) =
@@ -342,6 +342,10 @@ impl Flows {
         let others =
             flows.filter(|(_, demand)| demand.log_weight().is_none() && demand.is_elastic());
         log + add_up(others.map(|(path, demand)| {
+            // Its utility is that of `Log`, of the part above the floor.
+            if let Demand::Contract { weight, limit: f64::INFINITY, .. } = *demand {
+                return weight * overload.ln_1p() * (1.0 + OPERATIONS);
+            }
             let q = path_price(path, prices);
             let x = Enclosed::new(demand, q);
             let least = demand.least();

@@ -47,7 +47,8 @@ pub enum Demand {
         floor: f64,
         /// A: the accumulation limit. It may be infinite.
         limit: f64,
-        /// The largest rate. It may be infinite.
+        /// The largest rate, x̂ or more. It may be infinite. At x̂ the flow does not follow the price,
+        /// unless A is finite.
         cap: f64,
     },
     /// x = (w/q)^(1/α): α-fairness. α = 1 is `Log`, and a large α comes near max-min fairness.
@@ -106,9 +107,14 @@ impl Demand {
         Vegas { weight, bias }
     }
 
-    /// Returns true if the rate depends on the price.
+    /// Returns true if the rate depends on the price. It does not for a flow that its cap keeps at
+    /// its floor, unless an accumulation limit can take it below.
     pub fn is_elastic(&self) -> bool {
-        !matches!(self, Fixed { .. })
+        match *self {
+            Fixed { .. } => false,
+            Contract { floor, limit, cap, .. } => cap > floor || limit.is_finite(),
+            _ => true,
+        }
     }
 
     /// Returns x(q) for a price q ≥ 0. It is infinite if the demand has no bound there.
@@ -237,7 +243,7 @@ impl Demand {
     /// Returns the rate that the flow takes at any price: lim x(q) for q → ∞.
     pub fn least(&self) -> f64 {
         match *self {
-            Contract { floor, limit, cap, .. } if limit.is_infinite() => floor.min(cap),
+            Contract { floor, limit, .. } if limit.is_infinite() => floor,
             Fixed { rate } => rate,
             _ => 0.0,
         }
@@ -270,7 +276,8 @@ impl Demand {
             Capped { weight, cap } => positive("weight", weight).and(positive("cap", cap)),
             Contract { weight, floor, limit, cap } => {
                 positive("weight", weight).and(not_negative("floor", floor))?;
-                bound("accumulation limit", limit).and(bound("cap", cap))
+                bound("accumulation limit", limit).and(bound("cap", cap))?;
+                check("cap", "the floor at least", cap, cap >= floor)
             }
             AlphaFair { weight, alpha } => positive("weight", weight).and(positive("alpha", alpha)),
             Vegas { weight, bias } => positive("weight", weight).and(finite("bias", bias)),

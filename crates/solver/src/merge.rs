@@ -3,7 +3,8 @@
 //! Flows of the same route see the same price, so their demands add exactly. Weights of `Log`
 //! demands add to one number `[Har02 §V]`. Rows are ordered by length, then by links. Loops over
 //! rows of equal length have no branch to mispredict, and rows near each other touch links near
-//! each other. `Fixed` flows are removed, and their rates are subtracted from the capacities.
+//! each other. Flows that do not follow the price are removed, and their rates are subtracted from
+//! the capacities.
 
 use crate::{Demand, Problem};
 use std::ops::Range;
@@ -19,7 +20,7 @@ const DEAREST: f64 = 1e300;
 #[derive(Debug)]
 pub(crate) struct Merged {
     pub rows: Rows,
-    /// The capacity left over by the `Fixed` flows, per link.
+    /// The capacity left over by the flows that do not follow the price, per link.
     pub capacities: Vec<f64>,
     /// The sum Σ w of the `Log` flows, per row.
     pub weights: Vec<f64>,
@@ -100,20 +101,29 @@ impl Merged {
         knees
     }
 
-    /// Returns initial prices: the spending of each row if it had half of its narrowest link,
-    /// spread evenly over its links. If all demands are `Log`, this satisfies c·p = Σ w.
+    /// Returns initial prices: the spending of each row on what it has above its least rate, if it
+    /// had half of its narrowest link, spread evenly over its links. It shares what the least rates
+    /// leave. If all demands are `Log`, this satisfies c·p = Σ w.
     pub fn starting_prices(&self) -> Vec<f64> {
         let mut spending = self.weights.clone();
         for (row, other) in &self.others {
             spending[*row as usize] += other.usual_spending();
         }
-        let mut spent = vec![0.0; self.links()];
+        let mut least = vec![0.0; self.weights.len()];
+        for (row, other) in &self.others {
+            least[*row as usize] += other.demand.least();
+        }
+        let (mut spent, mut left) = (vec![0.0; self.links()], self.capacities.clone());
         self.rows.visit(&mut |row: usize, links: &[u32]| {
             for &link in links {
                 spent[link as usize] += spending[row] / links.len() as f64;
+                left[link as usize] -= least[row];
             }
         });
-        spent.iter().zip(&self.capacities).map(|(w, c)| (w / c).min(DEAREST)).collect()
+        // A link that drops data may have less than the least rates.
+        let left =
+            left.iter().zip(&self.capacities).map(|(left, c)| if *left > 0.0 { left } else { c });
+        spent.iter().zip(left).map(|(w, c)| (w / c).min(DEAREST)).collect()
     }
 
     /// The number of links.
@@ -219,10 +229,12 @@ impl Bounded {
         (self.ceiling - narrowest) / (self.demand.price(narrowest) - q)
     }
 
-    /// Returns q·x half way between the least and the largest rate.
+    /// Returns q·x, of the part of x above the least rate, half way between the least and the largest
+    /// rate.
     fn usual_spending(&self) -> f64 {
-        let rate = 0.5 * (self.demand.least() + self.rate(0.0).min(self.ceiling / HEADROOM));
-        rate * self.demand.price(rate)
+        let least = self.demand.least();
+        let rate = 0.5 * (least + self.rate(0.0).min(self.ceiling / HEADROOM));
+        (rate - least) * self.demand.price(rate)
     }
 
     pub fn integral(&self, from: f64, to: f64) -> f64 {

@@ -6,6 +6,7 @@ mod common;
 #[path = "common/double.rs"]
 mod double;
 
+mod bisection;
 mod certificate;
 mod contracts;
 mod demand;

@@ -121,19 +121,19 @@ fn the_gap_bounds_what_is_missing() {
     }
 }
 
-/// One flow of 1 + 1/q over a link of 2 + δ less than it asks for. Scaled down it has the optimal rate, so
-/// that only the area between two prices is left: δ²/((x − 1)·(c − 1)), of second order. A bound that
+/// One flow of 1 + 1/q over a link of 2, of which it asks δ more. Scaled down it has the optimal rate, so
+/// that only the difference of ln(x − 1) less what the excess pays is left, of second order. A bound that
 /// scaled the contract as well would be of first order, or infinite.
 #[test]
 fn what_a_contract_insists_on_is_not_scaled() {
     let limit = f64::INFINITY;
     let demand = Demand::Contract { weight: 1.0, floor: 1.0, limit, cap: f64::INFINITY };
     let routes = Routes::new(1, [[0]]).unwrap();
-    for excess in [0.1, 1e-3, 1e-5] {
+    for excess in [0.1f64, 1e-3, 1e-5] {
         let problem = Problem::new(routes.clone(), vec![2.0], vec![demand]).unwrap();
         let rate = 2.0 + excess;
         let found = Certificate::new(&problem, &[rate], &[1.0 / (rate - 1.0)]);
-        let exact = excess * excess / (rate - 1.0);
+        let exact = excess.ln_1p() - excess / (rate - 1.0);
         assert!((found.gap - exact).abs() < 1e-14 + 1e-9 * exact, "{excess}: {found:?}");
     }
 }

@@ -235,3 +235,44 @@ fn behind_a_full_buffer_the_next_link_rules() {
     assert_eq!(solution.prices[0], 0.1);
     assert!((solution.prices[1] - (5.0 / 7.0 - 0.1)).abs() < 1e-12);
 }
+
+/// x = min(cap, floor + w/q): an application that sends no more than its contract, or hardly more, sends
+/// what it has, and the other flow takes the rest.
+#[test]
+fn a_demand_below_its_contract_leaves_the_rest_to_others() {
+    let flow =
+        |floor: f64, cap: f64| Demand::Contract { weight: 3.0, floor, limit: f64::INFINITY, cap };
+    let others = [Demand::Log { weight: 3.0 }, flow(1.0, f64::INFINITY)];
+    for other in others {
+        for more in [0.0, 1e-15, 1e-12, 1e-9, 1e-6, 1e-3] {
+            let solution = solved(&one_link(10.0, vec![flow(2.0, 2.0 * (1.0 + more)), other]));
+            let cap = 2.0 * (1.0 + more);
+            for (found, expected) in solution.rates.iter().zip([cap, 10.0 - cap]) {
+                assert!((found - expected).abs() < 1e-9, "{more}: {solution:?}");
+            }
+        }
+    }
+    let alone = solved(&one_link(10.0, vec![flow(2.0, 2.0)]));
+    assert_eq!((alone.rates[0], alone.prices[0]), (2.0, 0.0));
+    let mut ten = vec![Demand::Log { weight: 1.0 }; 9];
+    ten.push(flow(1.0, 1.0));
+    let ten = solved(&one_link(10.0, ten));
+    assert!(ten.rates[..9].iter().all(|x| (x - 1.0).abs() < 1e-9), "{ten:?}");
+    // A parking lot: the long flow is constant, and each link's other flow has the rest.
+    let long = (vec![0, 1], flow(2.0, 2.0));
+    let cross = (0..2).map(|link| (vec![link], Demand::Log { weight: 1.0 }));
+    let (paths, demands): (Vec<_>, Vec<_>) = std::iter::once(long).chain(cross).unzip();
+    let routes = Routes::new(2, paths).expect("sound paths");
+    let lot = solved(&Problem::new(routes, vec![10.0, 6.0], demands).expect("in range"));
+    for (found, expected) in lot.rates.iter().zip([2.0, 8.0, 4.0]) {
+        assert!((found - expected).abs() < 1e-9, "{lot:?}");
+    }
+}
+
+#[test]
+fn a_floor_above_its_cap_is_refused() {
+    let routes = Routes::new(1, [[0]]).expect("a path");
+    let demand = Demand::Contract { weight: 1.0, floor: 2.0, limit: f64::INFINITY, cap: 1.0 };
+    let error = Problem::new(routes, vec![10.0], vec![demand]).expect_err("the cap is below");
+    assert_eq!(error.to_string(), "flow 0: cap must be the floor at least, not 1");
+}

@@ -9,8 +9,14 @@ fn demand() -> impl Strategy<Value = Demand> {
     prop_oneof![
         size().prop_map(|weight| Demand::Log { weight }),
         (size(), size()).prop_map(|(weight, cap)| Demand::Capped { weight, cap }),
-        (size(), 0.0..10.0, size_or_none(), size_or_none())
-            .prop_map(|(weight, floor, limit, cap)| Demand::Contract { weight, floor, limit, cap }),
+        (size(), 0.0..10.0, size_or_none(), size_or_none()).prop_map(
+            |(weight, floor, limit, cap)| Demand::Contract {
+                weight,
+                floor,
+                limit,
+                cap: f64::max(floor, cap),
+            }
+        ),
         (size(), prop_oneof![Just(1.0), 0.2..6.0])
             .prop_map(|(weight, alpha)| Demand::AlphaFair { weight, alpha }),
         (size(), -5.0..0.1).prop_map(|(weight, bias)| Demand::Vegas { weight, bias }),

@@ -16,7 +16,12 @@ fn demand() -> impl Strategy<Value = Demand> {
         4 => wild().prop_map(|weight| Demand::Log { weight }),
         2 => (wild(), wild()).prop_map(|(weight, cap)| Demand::Capped { weight, cap }),
         3 => (wild(), zero_or_wild(), wild_or_none(), wild_or_none())
-            .prop_map(|(weight, floor, limit, cap)| Demand::Contract { weight, floor, limit, cap }),
+            .prop_map(|(weight, floor, limit, cap)| Demand::Contract {
+                weight,
+                floor,
+                limit,
+                cap: f64::max(floor, cap),
+            }),
         1 => (wild(), 0.1..10.0).prop_map(|(weight, alpha)| Demand::AlphaFair { weight, alpha }),
         1 => (wild(), wild(), any::<bool>()).prop_map(|(weight, size, negative)| {
             Demand::Vegas { weight, bias: if negative { -size } else { size } }
@@ -97,7 +102,7 @@ proptest! {
         prop_assert_eq!(within, solution.status == Status::Solved);
         let bounds = solution.prices.iter().zip(&limits);
         prop_assert!(bounds.clone().all(|(price, limit)| (0.0..=*limit).contains(price)));
-        let elastic = problem.demands().iter().all(|demand| !matches!(demand, Demand::Fixed { .. }));
+        let elastic = problem.demands().iter().all(Demand::is_elastic);
         let infeasible = matches!(solution.status, Status::Infeasible { .. });
         prop_assert!(!(elastic && infeasible));
     }

@@ -4,9 +4,9 @@
 //! **Rates for given factors.** In a Δt without bandwidth left BAT takes D_i·O_i·f_i from the rate
 //! of an aggregate. With bandwidth left it adds C_i·B̄·O_i [Ple03 eq. 1]. If both balance, f_i ∝
 //! C_i/D_i with the same factor for all, whatever they offer. So the rates are weighted max-min
-//! fair with weights C_i/D_i. The offered rates (and f_max) are the caps, and the f_min are the
-//! floors. This is to first order in the steps, and for aggregates whose offered rate does not
-//! respond to drops.
+//! fair with weights C_i/D_i, which [`weights`] has for our constants. The offered rates (and f_max)
+//! are the caps, and the f_min are the floors. This is to first order in the steps, and for
+//! aggregates whose offered rate does not respond to drops.
 //!
 //! **The loop.** With f ∝ 1/D, eqs. 5 and 6 of Ple03 with b_0 = β·D become D ← D − |β|·(D − D*),
 //! where D* is the factor with r = r_ref. The bilinear law is linear in D. It converges from
@@ -27,6 +27,27 @@ pub struct Aggregate {
     /// The cap: f_max, or the offered rate if that is less. It is infinite for an aggregate without a
     /// limit.
     pub cap: f64,
+}
+
+/// Returns the weights C_i/D_i of aggregates by their floors, C·(S + f_i − Σf) / (D·(S − f_i)) for a
+/// link of rate S. `weight` of an aggregate is its C/D without floors.
+///
+/// The constants are zero where they would be negative, so a weight is 0 for an aggregate that only
+/// its floor lets grow, and infinite for one whose floor is the link.
+///
+/// ```
+/// use accord_theory::bat::{Aggregate, weights};
+///
+/// let of = |floor| Aggregate { weight: 1.0, floor, cap: f64::INFINITY };
+/// assert_eq!(weights(100.0, &[of(50.0), of(0.0)]), [2.0, 0.5]);
+/// ```
+pub fn weights(capacity: f64, aggregates: &[Aggregate]) -> Vec<f64> {
+    let floors: f64 = aggregates.iter().map(|a| a.floor).sum();
+    let weight = |a: &Aggregate| {
+        let increase = (capacity + a.floor - floors).max(0.0);
+        a.weight * increase / (capacity - a.floor).max(0.0)
+    };
+    aggregates.iter().map(weight).collect()
 }
 
 /// Returns max-min fair rates at a link with floors: max(floor, min(weight·λ, cap)), with λ such

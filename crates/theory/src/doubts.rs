@@ -94,30 +94,24 @@ impl State<'_> {
         // The flows whose rates follow the price, by the full links that they pay.
         let paid = problem.routes().path_prices(&solution.prices);
         let mut columns: BTreeSet<Vec<u8>> = BTreeSet::new();
-        let mut rows: Vec<Vec<usize>> = vec![Vec::new(); full.len()];
+        // The flows of each link, and whether it is on their way back.
+        let mut rows: Vec<Vec<(usize, bool)>> = vec![Vec::new(); full.len()];
         let mut order: Vec<(usize, usize)> = vec![(usize::MAX, 0); full.len()];
         for (i, &flow) in phase.active.iter().enumerate() {
             let mut column = vec![0u8; full.len()];
-            for (hop, l) in self.network.path(flow).iter().enumerate() {
-                if let Some(&row) = place.get(l) {
+            for (hop, &l) in problem.routes().path(i).iter().enumerate() {
+                if let Some(&row) = place.get(&(l as usize)) {
                     column[row] += 1;
-                    rows[row].push(flow);
+                    rows[row].push((flow, hop >= self.network.path(flow).len()));
                     order[row] = order[row].min((flow, hop));
                 }
             }
             if problem.demands()[i].slope(paid[i].max(f64::MIN_POSITIVE)) <= 0.0 {
                 continue;
             }
-            for l in self.network.reverse_path(flow) {
-                if let Some(&row) = place.get(l)
-                    && self.seen_behind(flow, &one(*l, loads.len())) > 0.0
-                {
-                    column[row] += 1;
-                }
-            }
             columns.insert(column);
         }
-        let mut alike: BTreeMap<&[usize], Vec<usize>> = BTreeMap::new();
+        let mut alike: BTreeMap<&[(usize, bool)], Vec<usize>> = BTreeMap::new();
         for (row, flows) in rows.iter().enumerate() {
             alike.entry(flows).or_default().push(row);
         }
@@ -171,13 +165,6 @@ impl State<'_> {
         }
         text
     }
-}
-
-/// Returns a price of one second at a link and none at the others.
-fn one(link: LinkId, links: usize) -> Vec<f64> {
-    let mut prices = vec![0.0; links];
-    prices[link] = 1.0;
-    prices
 }
 
 /// Returns the rows that take part in a combination of rows that is nothing in all of `columns`, of which
@@ -286,18 +273,18 @@ impl Found {
         for (group, doubts) in groups {
             let name = &scenario.groups[group].name;
             if doubts.competes {
-                self.notes.push(format!(
-                    "theory: {name} keeps its target in the mean of its swings only, in which the link may be idle, and more where it finds that others fill the queue"
+                self.notes.add(format!("swings of {name}"), 0.1, format!(
+                    "{name} keeps its target in the mean of its swings only, in which the link may be idle, and more where it finds that others fill the queue"
                 ));
             }
             if doubts.between {
-                self.notes.push(format!(
-                    "theory: {name} rests anywhere between its two thresholds: each point between them is an equilibrium, and the one in the middle is shown"
+                self.notes.add(format!("band of {name}"), 0.3, format!(
+                    "{name} rests anywhere between its two thresholds: each point between them is an equilibrium, and the one in the middle is shown"
                 ));
             }
             if doubts.close {
-                self.notes.push(format!(
-                    "theory: base round-trip times of {name} are not known: flows start within {SETTLED} round trips of each other, while queues form, and take a queue for a part of the base; here they see none"
+                self.notes.add(format!("base of {name}"), 0.2, format!(
+                    "base round-trip times of {name} are not known: flows start within {SETTLED} round trips of each other, while queues form, and take a queue for a part of the base; here they see none"
                 ));
             }
         }

@@ -13,17 +13,18 @@
 //! A flow over a link that serves nothing has the rate 0, and the others share the other links. A
 //! delay over such a link has no value. While no flow is active all loads, queues and prices are 0.
 //!
-//! Departures. Control packets and acknowledgements are not counted as load. A flow of finite size
-//! sends at the rate of the equilibrium until it is done (`transfers`). Web users are left out of the
+//! Acknowledgements and counts are a load that follows from rates and round-trip times (`way_back`).
+//!
+//! Departures. Control pairs and reports are not counted as load. A flow of finite size sends at the rate of the equilibrium until it is done (`transfers`). Web users are left out of the
 //! equilibrium, or they are a fixed load if the scenario gives one. A note says which.
 
 use crate::shortfall::{Outcome, Shortfall};
 use crate::transfers::Transfers;
 use crate::warm::{Settled, Unsettled, Warm};
 use accord_family::{Objective, Price};
-use accord_record::{Certificate, Interrupted, Observer};
+use accord_record::{Certificate, Interrupted, Notes, Observer};
 use accord_scenario::{Limit, LinkId, Phase, Scenario};
-use accord_solver::{Problem, ProblemError, Routes, Solution, Status};
+use accord_solver::{ProblemError, Solution, Status};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
 
@@ -63,9 +64,12 @@ impl From<Interrupted> for EquilibriumError {
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) certificates: Vec<Certificate>,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Notes,
     pub(crate) shortfalls: Vec<Shortfall>,
 }
+
+/// The size of a note on prices that are not unique. Rates are.
+const NOT_UNIQUE: f64 = 0.01;
 
 /// The round trips in which queues form. A shorter phase leaves no queues behind.
 pub(crate) const SETTLED: f64 = 20.0;
@@ -132,7 +136,7 @@ pub(crate) fn phases(
                 && let Some(why) = state.share_out(&riders, &phase, e)?
             {
                 let (start, end) = (phase.start, phase.end);
-                found.notes.push(format!("theory, {start}-{end}: {why}"));
+                found.notes.add("none", f64::INFINITY, format!("{start}-{end}: {why}"));
                 equilibrium = None;
             }
             transfers.set_rates(&there, equilibrium.as_ref().map(|e| &e.rate[..]));
@@ -211,11 +215,20 @@ pub(crate) struct Equilibrium {
     pub(crate) marking: Vec<f64>,
     pub(crate) queuing_delay: Vec<f64>,
     pub(crate) load: Vec<f64>,
+    /// The part of the load that overtakes the queue of each link.
+    pub(crate) overtakes: Vec<f64>,
     /// The packets that arrive at each link, per second.
     pub(crate) arrivals: Vec<f64>,
     pub(crate) backlog_packets: Vec<f64>,
     pub(crate) rate_of_link: Vec<f64>,
     pub(crate) steps: u64,
+}
+
+impl Equilibrium {
+    /// Returns the bytes that wait at a link. Packets that overtake the queue take a part of its rate.
+    pub(crate) fn backlog(&self, link: LinkId) -> f64 {
+        self.queuing_delay[link] * (self.rate_of_link[link] - self.overtakes[link]).max(0.0)
+    }
 }
 
 impl<'a> State<'a> {
@@ -283,7 +296,6 @@ impl<'a> State<'a> {
         warm: &mut Warm,
         observer: &mut dyn Observer,
     ) -> Result<Option<Equilibrium>, EquilibriumError> {
-        let invalid = EquilibriumError::of(phase);
         let s = self.scenario;
         let notes = &mut found.notes;
         let mut demands = Vec::new();
@@ -295,36 +307,23 @@ impl<'a> State<'a> {
                     Some(Objective::Loss | Objective::WeightedLoss) => "reacts to loss",
                     _ => "steers no queue of its own",
                 };
-                notes.push(format!(
-                    "theory: {} ({name}) {why}: theory has no equilibrium for it",
-                    self.group(flow)
-                ));
+                let group = self.group(flow);
+                let text = format!("{group} ({name}) {why}: theory has no equilibrium for it");
+                notes.add("none", f64::INFINITY, text);
                 return Ok(None);
             };
             demands.push(demand);
         }
-        // None of the flows that are left crosses a link that serves nothing.
-        let capacity = |l: LinkId| if self.rate[l] > 0.0 { self.capacity(l) } else { 1.0 };
-        let capacity: Vec<f64> = (0..s.links.len()).map(capacity).collect();
-        let path =
-            |&f: &usize| -> Vec<u32> { self.network.path(f).iter().map(|&l| l as u32).collect() };
-        let routes = Routes::new(s.links.len(), phase.active.iter().map(path)).map_err(&invalid)?;
-        let problem = |demands| Problem::new(routes.clone(), capacity.clone(), demands);
-        let span = format!("theory, {}-{}", phase.start, phase.end);
-        let settled = self.settle(phase, demands, problem, warm, observer)?;
-        let Settled { problem, mut solution, back } = match settled {
+        let span = format!("{}-{}", phase.start, phase.end);
+        let none = |text: String| ("none", f64::INFINITY, format!("{span}: {text}"));
+        let settled = self.settle(phase, &demands, warm, observer)?;
+        let Settled { problem, mut solution } = match settled {
             Ok(settled) => settled,
-            Err(Unsettled::Contract(flow)) => {
-                notes.push(format!(
-                    "{span}: no equilibrium: {} has a contract and sees queues of its way back, which theory does not have together",
-                    self.group(flow)
+            Err(Unsettled { apart }) => {
+                let (effect, size, text) = none(format!(
+                    "no equilibrium was found of data with its acknowledgements; the best that was has a residual of {apart:.0e}"
                 ));
-                return Ok(None);
-            }
-            Err(Unsettled::Apart(left)) => {
-                notes.push(format!(
-                    "{span}: no equilibrium was found of flows that see queues of the way back; the best that was has a residual of {left:.0e}"
-                ));
+                notes.add(effect, size, text);
                 return Ok(None);
             }
         };
@@ -340,7 +339,10 @@ impl<'a> State<'a> {
             }),
             Status::NotConverged => {
                 let worst = c.worst();
-                notes.push(format!("{span}: no equilibrium was found; the best that was has a residual of {worst:.0e}"));
+                let (effect, size, text) = none(format!(
+                    "no equilibrium was found; the best that was has a residual of {worst:.0e}"
+                ));
+                notes.add(effect, size, text);
                 return Ok(None);
             }
             &Status::Infeasible { link, insisted, capacity } => {
@@ -349,19 +351,22 @@ impl<'a> State<'a> {
                         shortfall.outcome = Outcome::FullBuffers(links);
                         shortfall.held = held;
                     }
-                    None => notes.push(format!(
-                        "{span}: no equilibrium: flows insist on {} of {}, which has {}, and no accumulation limit or buffer stops the queue",
-                        Rate::from_bps_f64(8.0 * insisted),
-                        s.links[link].name,
-                        Rate::from_bps_f64(8.0 * capacity),
-                    )),
+                    None => {
+                        let (effect, size, text) = none(format!(
+                            "no equilibrium: flows insist on {} of {}, which has {}, and no accumulation limit or buffer stops the queue",
+                            Rate::from_bps_f64(8.0 * insisted),
+                            s.links[link].name,
+                            Rate::from_bps_f64(8.0 * capacity),
+                        ));
+                        notes.add(effect, size, text);
+                    }
                 }
                 return Ok(None);
             }
         }
         if let Some((flow, link)) = self.misread(phase, &solution.prices) {
-            notes.push(format!(
-                "{span}: no equilibrium: {} ({}) does not read the price that {} shows{}",
+            let (effect, size, text) = none(format!(
+                "no equilibrium: {} ({}) does not read the price that {} shows{}",
                 self.group(flow),
                 s.flows[flow].controller.family().name,
                 s.links[link].name,
@@ -371,27 +376,25 @@ impl<'a> State<'a> {
                     ""
                 }
             ));
+            notes.add(effect, size, text);
             return Ok(None);
         }
         if let Some((link, why)) = self.meddles(phase, &solution) {
-            notes.push(format!(
-                "{span}: no equilibrium: the flows over {} keep an accumulation, and have no price in common with its queue: {why}",
+            let (effect, size, text) = none(format!(
+                "no equilibrium: the flows over {} keep an accumulation, and have no price in common with its queue: {why}",
                 s.links[link].name
             ));
+            notes.add(effect, size, text);
             return Ok(None);
         }
-        for text in self.left_out_of(phase, &solution) {
-            let text = format!("theory: {text}");
-            if !notes.contains(&text) {
-                notes.push(text);
-            }
+        self.leave_out_of(phase, &problem, &solution, notes);
+        for text in self.place_prices(phase, &problem, &mut solution) {
+            notes.add(text.clone(), NOT_UNIQUE, text);
         }
-        let texts = self.place_prices(phase, &problem, &mut solution);
-        notes.extend(texts.into_iter().map(|text| format!("{span}: {text}")));
-        shortfall.held = self.held_at_limits(phase, &problem, &solution, &back);
+        shortfall.held = self.held_at_limits(phase, &problem, &solution);
         shortfall.outcome = Outcome::Equilibrium;
         let e = self.values(phase, &solution);
-        self.check_buffers(&e, &span, notes);
+        self.check_buffers(&e, notes);
         Ok(Some(e))
     }
 
@@ -410,6 +413,7 @@ impl<'a> State<'a> {
             marking: vec![f64::NAN; s.links.len()],
             queuing_delay: no_queue(),
             load: no_queue(),
+            overtakes: no_queue(),
             arrivals: no_queue(),
             backlog_packets: no_queue(),
             rate_of_link: self.rate.clone(),
@@ -454,30 +458,48 @@ impl<'a> State<'a> {
                 e.arrivals[l] += x / s.flows[flow].packet.as_f64();
                 e.backlog_packets[l] += x * e.queuing_delay[l] / s.flows[flow].packet.as_f64();
             }
+            self.add_answers(flow, x, &mut e);
         }
         self.mark(&phase.active, &mut e);
         e
     }
 
+    /// Adds the answers to the data of a flow of rate `x` to the loads.
+    fn add_answers(&self, flow: usize, x: f64, e: &mut Equilibrium) {
+        let answers = self.scenario.flows[flow].answers();
+        let rtt = self.data_rtt(flow, &e.price);
+        let (load, packets) = (answers.rate(x, rtt), answers.packets(x, rtt));
+        for &l in self.network.reverse_path(flow) {
+            e.load[l] += load;
+            e.arrivals[l] += packets;
+            if self.scenario.flows[flow].goes_by_pairs() && !self.hidden(flow, l) {
+                e.overtakes[l] += load;
+            } else {
+                e.backlog_packets[l] += packets * e.queuing_delay[l];
+            }
+        }
+    }
+
     /// Adds a note if the queues of an equilibrium do not fit, because it is then not reached
     /// [Har02 eq. 17].
-    fn check_buffers(&self, e: &Equilibrium, span: &str, notes: &mut Vec<String>) {
+    fn check_buffers(&self, e: &Equilibrium, notes: &mut Notes) {
         for (l, link) in self.scenario.links.iter().enumerate() {
-            let backlog = e.queuing_delay[l] * self.rate[l];
-            let (needs, has) = match link.queue.limit {
+            let backlog = e.backlog(l);
+            let (part, needs, has) = match link.queue.limit {
                 // The packet in service takes room, too.
                 Limit::Packets(n) if e.backlog_packets[l] > n as f64 - 1.0 => (
+                    (e.backlog_packets[l] + 1.0) / n as f64,
                     format!("{:.1} pkt and one in service", e.backlog_packets[l]),
                     format!("{n} pkt"),
                 ),
                 Limit::Bytes(b) if backlog > b.as_f64() => {
-                    (Bytes::from_f64(backlog).to_string(), b.to_string())
+                    (backlog / b.as_f64(), Bytes::from_f64(backlog).to_string(), b.to_string())
                 }
                 _ => continue,
             };
-            notes.push(format!(
-                "{span}: the equilibrium queue of {} is {needs}, its buffer {has}: flows will lose packets and not reach it",
-                link.name
+            let name = &link.name;
+            notes.add(format!("buffer of {name}"), part, format!(
+                "the equilibrium queue of {name} is {needs}, its buffer {has}: flows will lose packets and not reach it"
             ));
         }
     }

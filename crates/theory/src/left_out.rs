@@ -4,8 +4,9 @@ use crate::doubts::{law, window_dynamics};
 use crate::equilibrium::State;
 use crate::signals::{LEAST_PRICE, objective};
 use accord_family::{BaseRtt, Objective, QueueFacts, QueueLaw, WindowLaw};
+use accord_record::Notes;
 use accord_scenario::{Flow, LinkId, Phase};
-use accord_solver::Solution;
+use accord_solver::{Problem, Solution};
 use accord_units::{Bytes, Time};
 use std::collections::BTreeMap;
 
@@ -17,6 +18,14 @@ const FEW: f64 = 20.0;
 const COARSE: f64 = 0.05;
 /// The ratio of round-trip times from which on flows that read them differently get other shares.
 const UNLIKE: f64 = 1.5;
+
+/// The part of the queued data that a packet is from which on whole packets are worth a note.
+const COARSE_TARGET: f64 = 0.4;
+/// The part of an offered rate below which a flow follows the price.
+const FOLLOWS: f64 = 1.0 - 1e-9;
+/// The mean of √p·w for windows w of independent losses of probability p [Ott, Kemperman, Mathis, "The
+/// stationary behavior of ideal TCP congestion avoidance", 1996].
+const MEAN_WINDOW: f64 = 1.31;
 
 /// The traffic over a link.
 #[derive(Clone, Copy)]
@@ -50,8 +59,14 @@ impl Sender<'_> {
 }
 
 impl State<'_> {
-    /// Returns notes on what packets do in a phase and its equilibrium leaves out.
-    pub(crate) fn left_out_of(&self, phase: &Phase, solution: &Solution) -> Vec<String> {
+    /// Adds notes on what packets do in a phase and its equilibrium leaves out.
+    pub(crate) fn leave_out_of(
+        &self,
+        phase: &Phase,
+        problem: &Problem,
+        solution: &Solution,
+        notes: &mut Notes,
+    ) {
         let senders: Vec<Sender<'_>> = (phase.active.iter().zip(&solution.rates))
             .map(|(&flow, &rate)| {
                 let there: f64 = self.network.path(flow).iter().map(|&l| solution.prices[l]).sum();
@@ -69,14 +84,41 @@ impl State<'_> {
         for sender in senders.iter().filter(|s| s.there > LEAST_PRICE) {
             groups.entry(sender.of.group).or_default().push(sender);
         }
-        let groups = groups.into_values();
-        let groups = groups.flat_map(|group| self.of_group(&group, &senders, solution));
-        let traffic = self.traffic(&senders);
-        let links = (0..traffic.len()).flat_map(|l| self.of_link(l, &traffic[l], solution));
-        groups.chain(links).collect()
+        for group in groups.values() {
+            self.of_group(group, &senders, solution, notes);
+        }
+        let mut lossy: BTreeMap<usize, &Sender<'_>> = BTreeMap::new();
+        for sender in &senders {
+            lossy.entry(sender.of.group).or_insert(sender);
+        }
+        lossy.into_values().for_each(|sender| self.of_wires(sender, notes));
+        let traffic = self.traffic(&senders, solution);
+        let counted = problem.routes().loads(&vec![1.0; senders.len()]);
+        for l in 0..traffic.len() {
+            self.of_link(l, &traffic[l], counted[l] > 0.0, solution, notes);
+        }
     }
 
-    fn traffic(&self, senders: &[Sender<'_>]) -> Vec<Traffic> {
+    /// Adds a note on a flow whose packets the wires of its path lose.
+    fn of_wires(&self, sender: &Sender<'_>, notes: &mut Notes) {
+        let links = self.network.path(sender.flow).iter().map(|&l| &self.scenario.links[l]);
+        let lost = 1.0 - links.map(|link| 1.0 - link.loss).product::<f64>();
+        let halves = objective(&sender.of.controller) != Some(Objective::Unresponsive);
+        if lost <= 0.0 || !halves {
+            return;
+        }
+        // The mean window of one more packet per round trip and half at each of independent losses.
+        let (most, window) = (MEAN_WINDOW / lost.sqrt(), sender.window());
+        if window > MATERIAL * most {
+            let name = self.group(sender.flow);
+            notes.add(format!("wires of {name}"), window / most, format!(
+                "losses on the wire are left out: {:.2} % of the packets of {name} are lost there, and a window that halves at each loss has {most:.0} pkt in the mean; here it has {window:.0} pkt",
+                100.0 * lost
+            ));
+        }
+    }
+
+    fn traffic(&self, senders: &[Sender<'_>], solution: &Solution) -> Vec<Traffic> {
         let none =
             Traffic { data: 0.0, acks: 0.0, smallest: f64::INFINITY, largest: 0.0, bursts: false };
         let mut traffic = vec![none; self.rate.len()];
@@ -91,37 +133,47 @@ impl State<'_> {
             if objective(&of.controller) == Some(Objective::Unresponsive) {
                 continue;
             }
-            let ack = if of.goes_by_pairs() { of.control } else { of.ack };
+            let back = of.answers().rate(rate, self.data_rtt(flow, &solution.prices));
             let bursts = matches!(law(of), Some(WindowLaw::Vegas { .. })) && !of.pacing;
             for &l in self.network.reverse_path(flow) {
-                traffic[l].acks += rate * ack.as_f64() / packet;
+                traffic[l].acks += back;
                 traffic[l].bursts |= bursts;
             }
         }
         traffic
     }
 
-    /// Returns notes on a group, given its flows that pay a price.
+    /// Adds notes on a group, given its flows that pay a price.
     fn of_group(
         &self,
         group: &[&Sender<'_>],
         senders: &[Sender<'_>],
         solution: &Solution,
-    ) -> Vec<String> {
+        notes: &mut Notes,
+    ) {
         let sender = group[0];
         let Sender { of, there, rtt, .. } = *sender;
         let name = self.group(sender.flow);
-        let mut notes = self.of_vegas(group);
+        self.of_vegas(group, notes);
         if let Some(BaseRtt::Last { .. }) = window_dynamics(of).map(|d| d.base) {
-            notes.push(format!(
+            notes.add(format!("memory of {name}"), 0.2, format!(
                 "{name} takes the smallest of its latest round-trip times for its base, and so a queue that lasts for a part of it: it then queues more, which is left out"
             ));
         }
         let queued = sender.rate * there;
-        if of.goes_by_pairs() && queued < of.packet.as_f64() {
-            notes.push(format!(
-                "{name} keeps {} queued, less than a packet of {}: whole packets wait in a run, or none",
-                Bytes::from_f64(queued),
+        let (packet, kept) = (of.packet.as_f64(), Bytes::from_f64(queued));
+        // An application that sends less than its share keeps its rate.
+        let follows =
+            self.offered(sender.flow).is_none_or(|offered| sender.rate < offered * FOLLOWS);
+        if of.goes_by_pairs() && follows && queued < packet {
+            notes.add(format!("packets of {name}"), packet / queued, format!(
+                "{name} keeps {kept} queued, less than a packet of {}: whole packets wait in a run, or none",
+                of.packet
+            ));
+        } else if of.goes_by_pairs() && follows && packet > COARSE_TARGET * queued {
+            notes.add(format!("packets of {name}"), 0.2 * packet / queued, format!(
+                "{name} keeps {kept} queued, which is {:.1} packets of {}: its rate follows whole packets, and over several queues is off by some percent",
+                queued / packet,
                 of.packet
             ));
         }
@@ -130,7 +182,7 @@ impl State<'_> {
             let full = path.iter().filter(|&&l| solution.prices[l] > LEAST_PRICE);
             let waits: f64 = full.clone().map(|&l| 0.5 * of.packet.as_f64() / self.rate[l]).sum();
             if waits > COARSE * rtt {
-                notes.push(format!(
+                notes.add(format!("waits of {name}"), waits / rtt, format!(
                     "control packets of {name} wait for the packet in service, {:.1} ms in the mean, which is left out of round-trip times",
                     1e3 * waits
                 ));
@@ -143,71 +195,73 @@ impl State<'_> {
             let fallen = path.copied().find(|&l| {
                 solution.prices[l] > LEAST_PRICE && self.network.delay[l] < before.delay[l]
             });
-            notes.extend(fallen.map(|l| {
-                format!(
-                    "the delay of {} has fallen: packets do not overtake those on its wire, so that round trips over a full link stay as long as they were; here they are shorter",
-                    self.scenario.links[l].name
-                )
-            }));
+            if let Some(l) = fallen {
+                let link = &self.scenario.links[l].name;
+                let part =
+                    (before.delay[l].as_secs_f64() - self.network.delay[l].as_secs_f64()) / rtt;
+                notes.add(format!("fall of {link}"), part, format!(
+                    "the delay of {link} has fallen: packets do not overtake those on its wire, so that round trips over a full link stay as long as they were; here they are shorter"
+                ));
+            }
         }
-        notes.extend(self.unlike_swings(sender, senders, solution));
-        notes
+        self.unlike_swings(sender, senders, solution, notes);
     }
 
-    /// Returns notes on a group with the law of Vegas, given its flows that pay a price.
-    fn of_vegas(&self, group: &[&Sender<'_>]) -> Vec<String> {
+    /// Adds notes on a group with the law of Vegas, given its flows that pay a price.
+    fn of_vegas(&self, group: &[&Sender<'_>], notes: &mut Notes) {
         let alike = || group.iter().copied();
         let of = group[0].of;
         let name = self.group(group[0].flow);
-        let mut notes = Vec::new();
         if !matches!(law(of), Some(WindowLaw::Vegas { .. })) {
-            return notes;
+            return;
         }
         let window = alike().map(Sender::window).fold(f64::INFINITY, f64::min);
         if window < FEW {
-            notes.push(format!(
+            notes.add(format!("windows of {name}"), 1.0 / window, format!(
                 "windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
                 100.0 / window
             ));
         }
         let needs = |s: &Sender<'_>| s.window() * s.rtt;
         let slowest = alike().max_by(|a, b| needs(a).total_cmp(&needs(b)));
-        notes.extend(slowest.filter(|s| needs(s) > self.settles(s.of)).map(|s| {
-            format!(
+        if let Some(s) = slowest.filter(|s| needs(s) > self.settles(s.of)) {
+            let part = (1.0 - self.settles(s.of) / needs(s)).max(0.0);
+            notes.add(format!("growth of {name}"), part, format!(
                 "{name} grows by a packet per round trip after a slow start that may end early: up to {:.0} s to windows of {:.0} pkt, in a steady part that begins before",
                 needs(s),
                 s.window()
-            )
-        }));
-        notes
+            ));
+        }
     }
 
-    /// Returns a note if a flow swings with others of longer or shorter round trips at a full link.
+    /// Adds a note if a flow swings with others of longer or shorter round trips at a full link.
     fn unlike_swings(
         &self,
         sender: &Sender<'_>,
         senders: &[Sender<'_>],
         solution: &Solution,
-    ) -> Option<String> {
+        notes: &mut Notes,
+    ) {
         let swings = |s: &Sender<'_>| {
             let goal = objective(&s.of.controller);
             matches!(goal, Some(Objective::AccumulationUnlessOthers { .. }))
         };
         if !swings(sender) {
-            return None;
+            return;
         }
         let others = senders.iter().filter(|s| swings(s) && self.meet(sender, s, solution));
         let bases: Vec<f64> = others.map(|s| self.base_rtt(s.flow)).collect();
         let least = bases.iter().copied().fold(f64::INFINITY, f64::min);
         let most = bases.into_iter().fold(0.0, f64::max);
-        (most > UNLIKE * least).then(|| {
-            format!(
+        if most > UNLIKE * least {
+            let name = self.group(sender.flow);
+            notes.add(format!("half round trips of {name}"), 0.1 * most / least, format!(
                 "{} looks at the smallest delay of half a round trip, and meets flows of longer and shorter ones ({:.1} to {:.1} ms): the longer see less of a queue that swings, and get more; here they do not",
-                self.group(sender.flow),
+                name,
                 1e3 * least,
                 1e3 * most
-            )
-        })
+            ));
+        }
     }
 
     /// Returns true if two flows share a full link.
@@ -226,41 +280,40 @@ impl State<'_> {
         begins.since(flow.start).as_secs_f64() + 0.1 * within
     }
 
-    /// Returns notes on a link.
-    fn of_link(&self, l: LinkId, traffic: &Traffic, solution: &Solution) -> Vec<String> {
+    /// Adds notes on a link, which flows may pay (`paid`).
+    fn of_link(
+        &self,
+        l: LinkId,
+        traffic: &Traffic,
+        paid: bool,
+        solution: &Solution,
+        notes: &mut Notes,
+    ) {
         let rate = self.rate[l];
         if rate <= 0.0 {
-            return Vec::new();
+            return;
         }
         let link = &self.scenario.links[l];
         let name = &link.name;
         let (acks, data) = (traffic.acks / rate, traffic.data / rate);
-        if solution.prices[l] <= LEAST_PRICE {
-            let more = (acks > MATERIAL && acks + data > 1.0).then(|| {
-                format!(
-                    "acknowledgements would take {:.1} % of {name} in addition to {:.1} % by data: flows wait for them, and are slower than here",
-                    100.0 * acks,
-                    100.0 * data
-                )
-            });
-            return more.into_iter().collect();
-        }
-        let mut notes = Vec::new();
-        if acks > MATERIAL {
-            notes.push(format!(
-                "acknowledgements of flows the other way take up to {:.1} % of {name}, and are left out",
+        if !paid && acks + data > 1.0 {
+            notes.add(format!("way back of {name}"), acks, format!(
+                "acknowledgements would take {:.1} % of {name}: they are lost or wait there, and their flows do not see it here",
                 100.0 * acks
             ));
         }
+        if solution.prices[l] <= LEAST_PRICE {
+            return;
+        }
+        let backlog = solution.prices[l] * rate;
         if traffic.bursts {
-            notes.push(format!(
+            notes.add(format!("bursts at {name}"), 0.1, format!(
                 "acknowledgements come in bunches from the queue of {name}, and windows that are not paced leave in bursts, which queue on their way; here they do not"
             ));
         }
-        let backlog = solution.prices[l] * rate;
         let differ = traffic.largest - traffic.smallest;
         if differ > COARSE * backlog {
-            notes.push(format!(
+            notes.add(format!("sizes at {name}"), traffic.largest / backlog, format!(
                 "packets from {} to {} share {name}: the one in service, which is left out, is up to {:.0} % of its queue",
                 Bytes::from_f64(traffic.smallest),
                 Bytes::from_f64(traffic.largest),
@@ -274,22 +327,23 @@ impl State<'_> {
             Ok(QueueLaw::Rem { backlog, .. }) => {
                 let held = backlog * traffic.largest / rate;
                 if held > MATERIAL {
-                    notes.push(format!(
+                    notes.add(format!("queue of {name}"), held, format!(
                         "no packet waits at {name} here; each that does in the mean, as in bursts, has rem leave {:.0} % of it unused",
                         100.0 * held
                     ));
                 }
                 if traffic.acks > 0.0 {
-                    notes.push(format!(
+                    notes.add(format!("marks at {name}"), acks, format!(
                         "acknowledgements cannot be marked: rem drops them at {name} where it would mark data"
                     ));
                 }
             }
-            Ok(QueueLaw::Avd { .. }) => notes.push(format!(
-                "no packet waits at {name} here; in a run some do, as packets come in bursts"
-            )),
+            Ok(QueueLaw::Avd { .. }) => {
+                notes.add(format!("queue of {name}"), MATERIAL, format!(
+                    "no packet waits at {name} here; in a run some do, as packets come in bursts"
+                ));
+            }
             _ => {}
         }
-        notes
     }
 }

@@ -3,8 +3,12 @@
 use crate::equilibrium::{EquilibriumError, Found, phases};
 use crate::table::Table;
 use accord_record::{Manifest, Observer, Run, Statistics};
-use accord_scenario::{Engine, Flow, Link, Scenario};
+use accord_scenario::{Engine, Flow, Scenario};
 use accord_traffic::Demand;
+
+/// The sizes of notes on parts of links and on random demands, whose effects are not known.
+const PARTS: f64 = 0.2;
+const RANDOM: f64 = 0.02;
 
 /// Computes the equilibrium of each phase of a scenario.
 ///
@@ -32,26 +36,27 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
         },
     )?;
     let Found { certificates, mut notes, shortfalls } = found;
-    notes.extend(shortfalls.iter().map(|shortfall| {
+    for shortfall in &shortfalls {
+        // Each phase has other flows: these are values, not an effect that is left out.
         let (start, end) = (shortfall.start, shortfall.end);
-        format!("theory, {start}-{end}: {}", shortfall.text(scenario))
-    }));
-    notes.dedup();
-    let left_out = scenario.links.iter().filter_map(Link::left_out);
-    notes.extend(left_out.map(|text| format!("theory: {text}")));
+        let text = format!("{start}-{end}: {}", shortfall.text(scenario));
+        notes.add(text.clone(), f64::MAX, text);
+    }
+    for link in &scenario.links {
+        if let Some(text) = link.left_out() {
+            notes.add(text.clone(), PARTS, text);
+        }
+    }
     let random = |f: &Flow| matches!(f.demand, Demand::OnOff { .. } | Demand::Poisson(_));
     if !certificates.is_empty() && scenario.flows.iter().any(random) {
-        notes.push("theory: random demands are taken at their mean rates".into());
-    }
-    if !certificates.is_empty() && scenario.links.iter().any(Link::is_lossy) {
-        notes.push("theory: losses on the wire are left out".into());
+        notes.add("random", RANDOM, "random demands are taken at their mean rates");
     }
     let (time, series) = table.finish();
     let manifest = Manifest::new(Engine::Theory, scenario, Manifest::digest(&series));
     Ok(Run {
         statistics: Statistics { packet_hops: 0, steps },
         certificates,
-        notes,
+        notes: notes.finish("theory"),
         ..Run::new(manifest, time, series)
     })
 }

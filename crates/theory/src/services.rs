@@ -73,10 +73,8 @@ impl State<'_> {
         phase: &Phase,
         problem: &Problem,
         solution: &Solution,
-        back: &[f64],
     ) -> Vec<Held> {
-        let prices = problem.routes().path_prices(&solution.prices);
-        let paid = prices.iter().zip(back).map(|(there, back)| there + back);
+        let paid = problem.routes().path_prices(&solution.prices);
         let flows = phase.active.iter().zip(&solution.rates).zip(paid);
         let held = flows.filter_map(|((&flow, &rate), q)| {
             let due = self.unlimited(flow)?.rate(q);
@@ -137,7 +135,8 @@ impl State<'_> {
             return Ok(None);
         }
         let loads = problem.routes().loads(&solution.rates);
-        let full = (0..loads.len()).filter(|&l| loads[l] > self.capacity(l) * (1.0 + NEAR));
+        let full = |&l: &usize| loads[l] > problem.capacities()[l] * (1.0 + NEAR);
+        let full = (0..loads.len()).filter(full);
         let full: Vec<LinkId> = full.collect();
         let through = self.getting_through(phase, &solution.rates);
         let flows = phase.active.iter().zip(&solution.rates).zip(through);

@@ -3,6 +3,7 @@
 
 use crate::equilibrium::{Equilibrium, Left, State, leaves_queues};
 use accord_family::{Objective, Price, Role, Target, Values};
+use accord_record::Notes;
 use accord_scenario::{LinkId, Phase};
 use accord_solver::Demand;
 use accord_traffic::Demand as Wants;
@@ -10,6 +11,10 @@ use accord_traffic::Demand as Wants;
 /// The least price, in seconds. Time is not counted finer than a picosecond, so a lower price is
 /// none.
 pub(crate) const LEAST_PRICE: f64 = 1e-12;
+
+/// The sizes of notes on a load that is taken as steady, and on one that is left out.
+const STEADY: f64 = 0.05;
+const MISSING: f64 = 0.5;
 
 pub(crate) fn objective(controller: &Values) -> Option<Objective> {
     controller.family().role.objective(controller)
@@ -46,26 +51,22 @@ impl State<'_> {
     /// Removes flows from `phase` that are a disturbance, not a part of the equilibrium: web users
     /// for which the scenario gives no mean load, and transfers that are done before a network
     /// answers. `notes` says so, and also says which load is given.
-    pub(crate) fn leave_out(&self, phase: &mut Phase, notes: &mut Vec<String>) {
+    pub(crate) fn leave_out(&self, phase: &mut Phase, notes: &mut Notes) {
         let s = self.scenario;
-        let mut note = |text: String| {
-            if !notes.contains(&text) {
-                notes.push(text);
-            }
-        };
+        let mut note = |size: f64, text: String| notes.add(text.clone(), size, text);
         phase.active.retain(|&flow| {
             let f = &s.flows[flow];
             let (group, count) = (&s.groups[f.group].name, s.groups[f.group].flows.len());
             match f.demand {
                 Wants::Web(web) => {
-                    note(match web.load {
-                        Some(load) => format!("theory: {group} ({count} web users) counts as a steady load of {load} a user"),
-                        None => format!("theory: {group} ({count} web users) is left out: this is the equilibrium without it"),
-                    });
+                    match web.load {
+                        Some(load) => note(STEADY, format!("{group} ({count} web users) counts as a steady load of {load} a user")),
+                        None => note(MISSING, format!("{group} ({count} web users) is left out: this is the equilibrium without it")),
+                    }
                     web.load.is_some()
                 }
                 Wants::Size(size) if self.is_short(flow, size.as_f64()) => {
-                    note(format!("theory: transfers of {group} that take less than a round trip on an empty path are left out: this is the equilibrium without them"));
+                    note(STEADY, format!("transfers of {group} that take less than a round trip on an empty path are left out: this is the equilibrium without them"));
                     false
                 }
                 _ => true,
@@ -112,9 +113,6 @@ impl State<'_> {
         Some(match demand {
             Demand::Log { weight } if limit < weight => Demand::Log { weight: limit },
             Demand::Capped { weight, cap } => Demand::Capped { weight: weight.min(limit), cap },
-            Demand::Contract { floor, cap, .. } if cap <= floor && limit.is_finite() => {
-                Demand::Capped { weight: limit, cap }
-            }
             Demand::Contract { weight, floor, cap, .. } => {
                 Demand::Contract { weight, floor, limit, cap }
             }
@@ -157,13 +155,12 @@ impl State<'_> {
         };
         let weight = weight * f.service.weight;
         let floor = f.service.contract.as_bps_f64() / 8.0;
+        // The contract counts as far as the application uses it.
+        let cap = offered.unwrap_or(f64::INFINITY);
         Some(match offered {
-            _ if floor > 0.0 => Demand::Contract {
-                weight,
-                floor,
-                limit: f64::INFINITY,
-                cap: offered.unwrap_or(f64::INFINITY),
-            },
+            _ if floor > 0.0 => {
+                Demand::Contract { weight, floor: floor.min(cap), limit: f64::INFINITY, cap }
+            }
             Some(cap) => Demand::Capped { weight, cap },
             None => Demand::Log { weight },
         })

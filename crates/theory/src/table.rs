@@ -137,7 +137,7 @@ impl<'a> Table<'a> {
                 if e.rate_of_link[l] > 0.0 { value } else { f64::NAN }
             };
             for metric in [Metric::Backlog, Metric::ServedBacklog] {
-                add(id, metric, &|e| alive(e, e.queuing_delay[l] * e.rate_of_link[l]));
+                add(id, metric, &|e| alive(e, e.backlog(l)));
             }
             add(id, Metric::BacklogPackets, &|e| alive(e, e.backlog_packets[l]));
             add(id, Metric::ServedRate, &|e| e.load[l] * 8.0);

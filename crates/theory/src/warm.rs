@@ -22,7 +22,8 @@ pub(crate) fn solve_phase(
     solve_phase_from(problem, phase, None, observer)
 }
 
-fn solve_phase_from(
+/// Solves for a phase as [`solve_phase`] does, from prices near the solution if there are some.
+pub(crate) fn solve_phase_from(
     problem: &Problem,
     phase: &Phase,
     prices: Option<&[f64]>,
@@ -44,20 +45,16 @@ fn solve_phase_from(
     listening.map(|()| solution)
 }
 
-/// The solution of a phase in which flows may see queues of the way back.
+/// The solution of a phase with its acknowledgements and control packets.
 pub(crate) struct Settled {
     pub(crate) problem: Problem,
     pub(crate) solution: Solution,
-    /// The queuing delay of the way back that each flow of the phase answers to, in seconds.
-    pub(crate) back: Vec<f64>,
 }
 
-/// The reason why the surcharges were not found.
-pub(crate) enum Unsettled {
-    /// A flow has a contract, which theory has over the way there only.
-    Contract(usize),
-    /// The fixed point was not reached. The value is the remaining difference, as a part of the price of a flow.
-    Apart(f64),
+/// The capacities that acknowledgements and control packets leave were not found.
+pub(crate) struct Unsettled {
+    /// The remaining difference of the load of a link, as a part of its rate.
+    pub(crate) apart: f64,
 }
 
 /// The start of a phase of many flows from the one before.

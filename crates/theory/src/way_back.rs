@@ -1,26 +1,52 @@
-//! Flows that measure round trips, and so see the queues of the way back.
+//! Traffic on the way back: the links that a flow pays, and the loads that come with its data.
 //!
-//! Such a flow keeps x·(q + b) = w, with q the price of its path and b the queuing delay of its way
-//! back. That is no problem of one utility: b is the price of links that its data does not load, and
-//! depends on the rates of other flows. For a given b it is one, with b as a surcharge. So b is
-//! found as a fixed point: the surcharges move half of the way to the delays that the solution for
-//! them shows, until both are the same. The certificate is that of the last of these problems, and
-//! its stationarity includes the difference that is left.
+//! **Prices.** A flow that measures round trips sees the queues of its way back, and keeps x·q = w
+//! with q the sum over both ways. So the links of its way back are links of its path to the solver.
+//! Control pairs of a tunnel see the way there alone.
+//!
+//! **Loads.** A link serves data, and also the answers to data of the other direction:
+//! acknowledgements and counts ([`Answers`]). They are a known function of rates and round-trip
+//! times, but no part of what the solver adds up: it counts the whole rate of each flow at each link
+//! of its path. So the capacity of each link is set to what they leave, by the rates and prices of
+//! the last solution, until nothing changes. Let K be the load that the solver counts at a link, T
+//! the true load of the same flows, and N that of the answers of other flows. The capacity of a link
+//! of c is then
+//!
+//! ```text
+//! C = (c − N)·K/T
+//! ```
+//!
+//! If the flows of a link keep their proportions, one round is exact. Answers of other flows are a
+//! few hundredths of their data, and each round leaves as much of the error. The certificate is that
+//! of the last of these problems, and its feasibility includes the difference that is left.
 
 use crate::equilibrium::{EquilibriumError, State};
-use crate::signals::objective;
-use crate::warm::{Settled, Unsettled, Warm, solve_phase};
+use crate::signals::{LEAST_PRICE, objective};
+use crate::warm::{Settled, Unsettled, Warm, solve_phase_from};
 use accord_family::{Objective, Price, Role};
 use accord_record::Observer;
-use accord_scenario::Phase;
-use accord_solver::{Demand, Problem, ProblemError, Status};
+use accord_scenario::{Answers, LinkId, Phase};
+use accord_solver::{Demand, Problem, Routes, Status};
 
-/// The rounds after which the surcharges have to be found.
-const ROUNDS: usize = 400;
-/// The rounds after which steps are halved if surcharges are no nearer.
-const PATIENCE: usize = 40;
-/// The largest difference of surcharges and delays, as a part of the price of a flow.
+/// The rounds after which the capacities have to be found.
+const ROUNDS: usize = 200;
+/// The rounds after which steps are halved if the loads are no nearer.
+const PATIENCE: usize = 10;
+/// The largest difference of the load of a link and its rate, as a part of the rate.
 const SAME: f64 = 1e-10;
+/// The least part of a link's rate that is left for data.
+const LEAST_LEFT: f64 = 1e-3;
+
+/// The loads of a link, in bytes per second.
+#[derive(Clone, Copy, Default)]
+struct Load {
+    /// The rates of the flows whose paths have the link, as the solver counts them.
+    counted: f64,
+    /// The loads of these flows.
+    shared: f64,
+    /// The loads of packets whose flows do not pay the link.
+    other: f64,
+}
 
 impl State<'_> {
     /// Returns whether a flow judges its accumulation by round-trip times.
@@ -38,52 +64,84 @@ impl State<'_> {
         keeps && matches!(controller.family().role, Role::Controller(_))
     }
 
-    /// Returns the queuing delay that a flow sees on its way back, in seconds.
-    pub(crate) fn seen_behind(&self, flow: usize, prices: &[f64]) -> f64 {
-        if !self.measures_round_trips(flow) {
-            return 0.0;
-        }
-        let queues = self
-            .network
-            .reverse_path(flow)
-            .iter()
-            .filter(|&&link| matches!(self.price_of(link), Price::QueuingDelay | Price::Loss));
-        queues.map(|&link| prices[link]).sum()
+    /// Returns the links of a flow's way back whose queues it sees.
+    fn seen_back(&self, flow: usize) -> impl Iterator<Item = LinkId> {
+        let back = match self.measures_round_trips(flow) {
+            true => self.network.reverse_path(flow),
+            false => &[],
+        };
+        let queues = |l: &LinkId| matches!(self.price_of(*l), Price::QueuingDelay | Price::Loss);
+        back.iter().copied().filter(queues)
     }
 
-    /// Solves for a phase whose flows have `demands` on their way there. `problem` makes the problem
-    /// of demands.
+    /// Returns the queuing delay that a flow sees on its way back, in seconds.
+    pub(crate) fn seen_behind(&self, flow: usize, prices: &[f64]) -> f64 {
+        self.seen_back(flow).map(|link| prices[link]).sum()
+    }
+
+    /// Returns the round-trip time of a flow's data and answers, in seconds.
+    pub(crate) fn data_rtt(&self, flow: usize, prices: &[f64]) -> f64 {
+        let there = self.network.path(flow).iter().filter(|&&l| self.has_queue(l));
+        self.base_rtt(flow)
+            + there.map(|&l| prices[l]).sum::<f64>()
+            + self.seen_behind(flow, prices)
+    }
+
+    /// Returns whether the price of a link is a queuing delay.
+    fn has_queue(&self, link: LinkId) -> bool {
+        matches!(self.price_of(link), Price::QueuingDelay | Price::Loss)
+    }
+
+    /// Solves for a phase whose flows have `demands`.
     pub(crate) fn settle(
         &self,
         phase: &Phase,
-        demands: Vec<Demand>,
-        problem: impl Fn(Vec<Demand>) -> Result<Problem, ProblemError>,
+        demands: &[Demand],
         warm: &mut Warm,
         observer: &mut dyn Observer,
     ) -> Result<Result<Settled, Unsettled>, EquilibriumError> {
         let invalid = EquilibriumError::of(phase);
-        let first = problem(demands.clone()).map_err(&invalid)?;
-        let mut settled = Settled {
-            solution: warm.solve(&first, phase, observer)?,
-            problem: first,
-            back: vec![0.0; phase.active.len()],
-        };
-        let (mut step, mut least, mut since) = (0.5, f64::INFINITY, 0);
+        // None of the flows crosses a link that serves nothing.
+        let rate = |l: LinkId| if self.rate[l] > 0.0 { self.capacity(l) } else { 1.0 };
+        let rate: Vec<f64> = (0..self.rate.len()).map(rate).collect();
+        let answers: Vec<Answers> =
+            phase.active.iter().map(|&flow| self.scenario.flows[flow].answers()).collect();
+        // The links that flows pay. One that only acknowledgements cross is paid if they fill it.
+        let mut paid = vec![false; rate.len()];
+        for &flow in &phase.active {
+            self.network.path(flow).iter().for_each(|&l| paid[l] = true);
+        }
+        let mut capacity = rate.clone();
+        let mut last: Option<Vec<f64>> = None;
+        let (mut step, mut least, mut since) = (1.0, f64::INFINITY, 0);
+        let mut routes = self.routes(phase, &paid).map_err(&invalid)?;
         for _ in 0..ROUNDS {
-            let Settled { problem: solved, solution, back } = &mut settled;
+            let problem = Problem::new(routes.clone(), capacity.clone(), demands.to_vec());
+            let problem = problem.map_err(&invalid)?;
+            let mut solution = match &last {
+                None => warm.solve(&problem, phase, observer)?,
+                Some(prices) => solve_phase_from(&problem, phase, Some(prices), observer)?,
+            };
             if solution.status != Status::Solved {
-                return Ok(Ok(settled));
+                return Ok(Ok(Settled { problem, solution }));
             }
-            let sees = |&flow: &usize| self.seen_behind(flow, &solution.prices);
-            let seen: Vec<f64> = phase.active.iter().map(sees).collect();
-            let paid = solved.routes().path_prices(&solution.prices);
-            let apart = (seen.iter().zip(&*back).zip(paid))
-                .map(|((seen, back), q)| (seen - back).abs() / (q + seen.max(*back)))
-                .fold(0.0, f64::max);
-            if apart <= SAME {
-                let stationarity = &mut solution.certificate.stationarity;
-                *stationarity = stationarity.max(apart);
-                return Ok(Ok(settled));
+            let loads = self.loads(phase, &paid, &answers, &solution.rates, &solution.prices);
+            let mut apart = 0.0f64;
+            let mut fills = false;
+            for (l, load) in loads.iter().enumerate() {
+                let over = (load.shared + load.other) / rate[l] - 1.0;
+                if paid[l] {
+                    let off =
+                        if solution.prices[l] > LEAST_PRICE { over.abs() } else { over.max(0.0) };
+                    apart = apart.max(off);
+                } else if over > 0.0 && self.is_seen(phase, l) {
+                    (paid[l], fills) = (true, true);
+                }
+            }
+            if apart <= SAME && !fills {
+                let feasibility = &mut solution.certificate.primal;
+                *feasibility = feasibility.max(apart);
+                return Ok(Ok(Settled { problem, solution }));
             }
             if apart < 0.9 * least {
                 (least, since) = (apart, 0);
@@ -93,32 +151,62 @@ impl State<'_> {
                     (step, since) = (0.5 * step, 0);
                 }
             }
-            for (back, seen) in back.iter_mut().zip(seen) {
-                *back += step * (seen - *back);
+            for (l, load) in loads.iter().enumerate().filter(|(l, _)| paid[*l]) {
+                let left = (rate[l] - load.other).max(LEAST_LEFT * rate[l]);
+                let grown = if load.shared > 0.0 { load.counted / load.shared } else { 1.0 };
+                capacity[l] *= (left * grown / capacity[l]).powf(step);
             }
-            let mut surcharged = Vec::with_capacity(demands.len());
-            for (i, (demand, &surcharge)) in demands.iter().zip(&*back).enumerate() {
-                match behind(*demand, surcharge) {
-                    Some(demand) => surcharged.push(demand),
-                    None => return Ok(Err(Unsettled::Contract(phase.active[i]))),
+            if fills {
+                routes = self.routes(phase, &paid).map_err(&invalid)?;
+            }
+            last = Some(solution.prices);
+        }
+        Ok(Err(Unsettled { apart: least }))
+    }
+
+    /// Returns whether a flow sees the queue of a link by its acknowledgements.
+    fn is_seen(&self, phase: &Phase, link: LinkId) -> bool {
+        phase.active.iter().any(|&flow| self.seen_back(flow).any(|l| l == link))
+    }
+
+    /// Returns the links that each flow pays: those of its path, and those of `paid` that it sees on
+    /// its way back.
+    fn routes(&self, phase: &Phase, paid: &[bool]) -> Result<Routes, accord_solver::ProblemError> {
+        let path = |&flow: &usize| {
+            let there = self.network.path(flow);
+            let back = self.seen_back(flow).filter(|&l| paid[l] && !there.contains(&l));
+            there.iter().copied().chain(back).map(|l| l as u32).collect::<Vec<u32>>()
+        };
+        Routes::new(paid.len(), phase.active.iter().map(path))
+    }
+
+    /// Returns the load of each link.
+    fn loads(
+        &self,
+        phase: &Phase,
+        paid: &[bool],
+        answers: &[Answers],
+        rates: &[f64],
+        prices: &[f64],
+    ) -> Vec<Load> {
+        let mut loads = vec![Load::default(); self.rate.len()];
+        for ((&flow, answers), &rate) in phase.active.iter().zip(answers).zip(rates) {
+            let rtt = self.data_rtt(flow, prices);
+            for &l in self.network.path(flow) {
+                loads[l].counted += rate;
+                loads[l].shared += rate;
+            }
+            let back = answers.rate(rate, rtt);
+            for &l in self.network.reverse_path(flow) {
+                let pays = paid[l] && self.seen_back(flow).any(|seen| seen == l);
+                if pays && !self.network.path(flow).contains(&l) {
+                    loads[l].counted += rate;
+                    loads[l].shared += back;
+                } else {
+                    loads[l].other += back;
                 }
             }
-            *solved = problem(surcharged).map_err(&invalid)?;
-            *solution = solve_phase(solved, phase, observer)?;
         }
-        Ok(Err(Unsettled::Apart(least)))
-    }
-}
-
-/// Returns a demand for a price to which a surcharge is added, or `None` if there is no such kind.
-fn behind(demand: Demand, surcharge: f64) -> Option<Demand> {
-    let of = |weight, surcharge, cap| Demand::Surcharged { weight, surcharge, cap };
-    match demand {
-        _ if surcharge == 0.0 => Some(demand),
-        Demand::Log { weight } => Some(of(weight, surcharge, f64::INFINITY)),
-        Demand::Capped { weight, cap } => Some(of(weight, surcharge, cap)),
-        Demand::Vegas { weight, bias } => Some(of(weight, surcharge - bias, f64::INFINITY)),
-        Demand::Fixed { .. } => Some(demand),
-        _ => None,
+        loads
     }
 }

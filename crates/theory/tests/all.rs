@@ -5,6 +5,7 @@ mod common;
 
 mod assumptions;
 mod bat;
+mod demands;
 mod gradient;
 mod papers;
 mod phases;

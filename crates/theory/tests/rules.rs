@@ -38,29 +38,29 @@ fn a_queue_of_the_way_back_counts_in_a_measured_base() {
     assert!((excess - 1.6e-3).abs() < 1e-9, "{excess}");
 }
 
-/// A flow's accumulation is on its way there; the queue of its way back is another's.
+/// A flow's accumulation is on its way there; the queue of its way back is another's. The backlog has the
+/// acknowledgements of the other flow, 40 bytes per 1000, too.
 #[test]
 fn accumulations_add_up_to_the_backlog_of_the_way_there() {
     let flows = group("a", "left", "right", VEGAS, "") + &group("b", "right", "left", VEGAS, "");
     let (s, run) = run(&dumbbell(PLAIN, &flows));
     let (queued, backlog) =
         (of(&s, &run, Metric::Accumulation, "a"), of_link(&s, &run, Metric::Backlog, "bottleneck"));
-    assert!((queued - backlog).abs() < 1e-6 && backlog > 500.0, "{queued} {backlog}");
+    assert!((1.04 * queued - backlog).abs() < 1e-6 && backlog > 500.0, "{queued} {backlog}");
     let believed = of(&s, &run, Metric::AccumulationEstimate, "a");
     assert!((believed - 2000.0).abs() < 1e-3, "{believed}");
 }
 
-/// Against 3 packets on the way back, 2 packets do not fill the way there: x·b = α. The fixed point is found
-/// by halving, and the certificate has the remainder.
+/// Each round leaves 6.4 % of the difference between the counts of the last solution and those of this one,
+/// and the certificate has the remainder.
 #[test]
 fn what_is_left_of_a_fixed_point_is_in_the_certificate() {
-    let more = VEGAS.replace("2 pkt", "3 pkt");
-    let flows = group("a", "left", "right", VEGAS, "") + &group("b", "right", "left", &more, "");
+    let monaco = "\"monaco\"";
+    let flows = group("a", "left", "right", monaco, "") + &group("b", "right", "left", monaco, "");
     let (s, run) = run(&dumbbell(PLAIN, &flows));
-    let seen = of_link(&s, &run, Metric::QueuingDelay, "bottleneck.reverse");
-    let left = (of(&s, &run, Metric::Throughput, "a") / 8.0 * seen / 2000.0 - 1.0).abs();
+    let left = (of_link(&s, &run, Metric::ServedRate, "bottleneck") / 10e6 - 1.0).abs();
     assert!(left > 1e-14, "{left:e}");
-    assert!(left <= 1.01 * run.certificates[0].stationarity, "{left:e} {:?}", run.certificates);
+    assert!(left <= 1.01 * run.certificates[0].feasibility, "{left:e} {:?}", run.certificates);
 }
 
 /// The feasibility of a certificate is the overload that the load shows.
@@ -212,7 +212,8 @@ fn an_application_below_its_contract_may_see_the_way_back() {
         + &group("b", "right", "left", VEGAS, "")
         + &group("c", "left", "right", VEGAS, "");
     let (s, run) = run(&dumbbell(PLAIN, &flows));
-    for (flow, expected) in [("a", 4e6), ("c", 6e6)] {
+    // Acknowledgements of b, which has as much as c, take 4 % of its rate.
+    for (flow, expected) in [("a", 4e6), ("c", 6e6 / 1.04)] {
         let rate = of(&s, &run, Metric::Throughput, flow);
         assert!((rate - expected).abs() < 1.0, "{flow}: {rate}");
     }

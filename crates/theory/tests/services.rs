@@ -168,9 +168,9 @@ fn har02_figure_6_says_who_is_held_at_which_limit() {
     assert_eq!(notes.len(), 2, "{notes:#?}");
     assert_eq!(
         notes[0],
-        "theory, 25 s-50 s: long.3 is held at its accumulation limit of 15 KB and gets 8.333 Mbps of 11.67 Mbps, less than its contract of 10 Mbps"
+        "theory: 25 s-50 s: long.3 is held at its accumulation limit of 15 KB and gets 8.333 Mbps of 11.67 Mbps, less than its contract of 10 Mbps"
     );
-    let begins = "theory, 50 s-75 s: contracts on hop1 add up to 125 Mbps of 100 Mbps, 2 more links are oversubscribed; floors are not met: equilibrium would be: long.2 is held at its accumulation limit of 60 KB and gets 23.81 Mbps of 51.19 Mbps, less than its contract of 50 Mbps; ";
+    let begins = "theory: 50 s-75 s: contracts on hop1 add up to 125 Mbps of 100 Mbps, 2 more links are oversubscribed; floors are not met: equilibrium would be: long.2 is held at its accumulation limit of 60 KB and gets 23.81 Mbps of 51.19 Mbps, less than its contract of 50 Mbps; ";
     assert!(notes[1].starts_with(begins), "{}", notes[1]);
 
     // The link with a virtual queue is to be used by 98 % only, so it has less to promise.
@@ -196,7 +196,7 @@ fn oversubscription_without_limits_ends_at_the_buffer() {
     assert_eq!(
         services(&run),
         [
-            "theory, 0 s-10 s: contracts on hop1 add up to 130 Mbps of 100 Mbps; floors are not met: no accumulation limit holds the flows; the buffer of hop1 fills, windows halve at losses and never settle; were it always full: a 45.81 Mbps of a contract of 60 Mbps, b 53.29 Mbps of a contract of 70 Mbps"
+            "theory: 0 s-10 s: contracts on hop1 add up to 130 Mbps of 100 Mbps; floors are not met: no accumulation limit holds the flows; the buffer of hop1 fills, windows halve at losses and never settle; were it always full: a 45.81 Mbps of a contract of 60 Mbps, b 53.29 Mbps of a contract of 70 Mbps"
         ]
     );
     // A buffer in packets is as many of the flows' packets.

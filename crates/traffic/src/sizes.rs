@@ -41,6 +41,18 @@ impl PacketSizes {
         }
     }
 
+    /// Returns the largest size. Exponential sizes have none below `MOST`, which few packets reach; theirs
+    /// is the mean.
+    pub fn largest(&self) -> Bytes {
+        match self {
+            PacketSizes::Exponential(mean) => *mean,
+            PacketSizes::Uniform(least, most) => *least.max(most),
+            PacketSizes::Mix(sizes) => {
+                sizes.iter().map(|(size, _)| *size).max().unwrap_or(Bytes::ZERO)
+            }
+        }
+    }
+
     /// Returns the law with `f` applied to each of its sizes.
     pub fn map(&self, f: impl Fn(Bytes) -> Bytes) -> PacketSizes {
         match self {

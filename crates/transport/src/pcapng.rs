@@ -153,8 +153,7 @@ fn headers(envelope: Envelope, length: u16) -> [u8; wire::UDP_HEADERS] {
     h[2..4].copy_from_slice(&length.to_be_bytes());
     h[12..16].copy_from_slice(&address(envelope.from));
     h[16..20].copy_from_slice(&address(envelope.to));
-    let sum: u32 =
-        (h[..20].chunks_exact(2)).map(|w| u32::from(u16::from_be_bytes([w[0], w[1]]))).sum();
+    let sum: u32 = h[..20].as_chunks().0.iter().map(|w| u32::from(u16::from_be_bytes(*w))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);
     let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
     h[10..12].copy_from_slice(&checksum.to_be_bytes());

@@ -113,3 +113,18 @@ fn random_loss_costs_little() {
     let used = path.utilisation(20.0);
     assert!(used > 4.0 * 12.2 / 66.7, "{used}");
 }
+
+/// Six packets of queue fit into buffers of 0.3, 0.5 and 1 products. The end of slow start loses data, and the window
+/// goes on by the packets that arrive behind the holes. In smaller buffers lost repairs wait for the timer, one
+/// after the other.
+#[test]
+fn a_buffer_of_three_times_its_queue_is_enough() {
+    for buffer in [20, 33, 67] {
+        let mut path = Path::new(copa(0.5), Link::new(20.0, 40.0, buffer));
+        path.run(20.0, |_| ());
+        let dropped = path.dropped;
+        let used = path.utilisation(20.0);
+        assert!(used > 0.95, "{buffer}: {used}");
+        assert_eq!(path.dropped, dropped, "{buffer}");
+    }
+}

@@ -37,7 +37,7 @@ fn report(ingress: &mut tunnel::Ingress, number: u64, accumulation: f64, now: Ti
 /// exceed [cwnd]" [Har02 §IV-A, of step 4].
 #[test]
 fn step_4_stops_when_the_next_packet_would_exceed_the_window_of_the_period() {
-    let mut i = ingress_with("har02", &[("window", "period")]);
+    let mut i = ingress("har02-printed");
     assert_eq!(sends(&mut i, at(0), at(99)), (vec![1], 1), "a packet");
     // Windows of 2, 4 and 8 packets, at round trips of 100 ms. However long it takes.
     for (pair, window) in [(2, 2), (3, 4), (4, 8)] {
@@ -60,7 +60,7 @@ fn step_4_stops_when_the_next_packet_would_exceed_the_window_of_the_period() {
 /// [RFC 6298 §2.4, §5.5], and each new pair begins a new period.
 #[test]
 fn a_pair_that_is_not_answered_is_followed_by_another_after_1_2_and_4_s() {
-    let mut i = ingress_with("har02", &[("window", "period"), ("place", "at-once")]);
+    let mut i = ingress_with("har02-printed", &[("place", "at-once")]);
     sends(&mut i, at(0), at(99));
     report(&mut i, 1, 0.0, at(10));
     let (mut pair, mut now) = (2, at(10));

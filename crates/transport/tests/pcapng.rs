@@ -55,7 +55,7 @@ fn the_blocks_add_up() {
     assert_eq!(data[marked], MARKED, "CE, and no DSCP");
     let ip = &data[20..20 + SNAP];
     assert_eq!(&ip[12..20], [10, 0, 0, 1, 10, 0, 1, 45], "nodes 0 and 300");
-    let sum: u32 = (ip[..20].chunks_exact(2)).map(|w| u32::from(w[0]) << 8 | u32::from(w[1])).sum();
+    let sum: u32 = ip[..20].as_chunks().0.iter().map(|w| u32::from(u16::from_be_bytes(*w))).sum();
     assert_eq!((sum & 0xffff) + (sum >> 16), 0xffff, "the header's checksum");
     let (header, segment) = decode(&ip[28..]).unwrap();
     assert_eq!(header.size, Bytes::new(1000));

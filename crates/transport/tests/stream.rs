@@ -363,10 +363,10 @@ fn impossible_acknowledgements_are_ignored() {
     sender.on_ack(1, u32::MAX, u32::MAX, Time::ZERO, 0, now);
     assert!(!sender.is_done());
     let Ok(Segment::Data { number, .. }) = sender.poll(now) else {
-        panic!("a window of two packets has room");
+        panic!("a window of ten packets has room");
     };
     assert_eq!(number, 1);
-    assert_eq!(sender.controller().allowance().window, Bytes::new(2000));
+    assert_eq!(sender.controller().allowance().window, Bytes::new(10_000));
 }
 
 #[test]

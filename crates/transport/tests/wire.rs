@@ -244,8 +244,8 @@ fn segment_of_tcp(tos: u8, flags: u8, payload: usize) -> Vec<u8> {
 
 /// The sum of a header's words in ones' complement; all ones if its checksum is right.
 fn sum(header: &[u8]) -> u16 {
-    let words = header.chunks_exact(2);
-    let words = words.map(|w| u16::from_be_bytes([w[0], w[1]]));
+    let words = header.as_chunks().0.iter();
+    let words = words.map(|w| u16::from_be_bytes(*w));
     words.fold(0u16, |sum, word| {
         let (sum, carry) = sum.overflowing_add(word);
         sum + u16::from(carry)

@@ -111,8 +111,9 @@ pub(crate) fn parse_beside(
     }
     let Some(unit) = units.iter().find(|u| u.name == unit) else {
         let known: Vec<_> = others.iter().chain(units).map(|u| u.name).collect();
-        // "mbps" is a slip of "Mbps", and a small b means bits.
-        let bits = unit.strip_suffix("b/s").map(|prefix| format!("{prefix}bps"));
+        // "mbps" is a slip of "Mbps", a small b means bits, and tc writes "mbit".
+        let bits = ["b/s", "bit", "bits", "bits/s"].iter().find_map(|end| unit.strip_suffix(end));
+        let bits = bits.map(|prefix| format!("{prefix}bps"));
         let like = |word: &str| known.iter().find(|name| name.eq_ignore_ascii_case(word));
         let near = bits.as_deref().and_then(like).or_else(|| like(unit));
         let near = near.map_or(String::new(), |name| format!(", did you mean \"{name}\"?"));
@@ -203,8 +204,19 @@ mod tests {
 
     #[test]
     fn a_small_b_means_bits() {
-        for (slip, unit) in [("Mb/s", "Mbps"), ("mb/s", "Mbps"), ("mB/s", "MB/s"), ("mbps", "Mbps")]
-        {
+        for (slip, unit) in [
+            ("Mb/s", "Mbps"),
+            ("mb/s", "Mbps"),
+            ("mB/s", "MB/s"),
+            ("mbps", "Mbps"),
+            // Of tc.
+            ("mbit", "Mbps"),
+            ("Mbit", "Mbps"),
+            ("kbit", "Kbps"),
+            ("gbit", "Gbps"),
+            ("bit", "bps"),
+            ("Mbits/s", "Mbps"),
+        ] {
             let error = format!("10 {slip}").parse::<Rate>().expect_err("no unit").to_string();
             assert!(error.contains(&format!("did you mean \"{unit}\"?")), "{error}");
         }

@@ -1,4 +1,5 @@
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, final
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "__version__",
     "built_in",
     "compared",
+    "csv_text",
     "drafted",
     "estimate",
     "families",
@@ -21,6 +23,7 @@ __all__ = [
     "read",
     "shares",
     "write",
+    "write_file",
     "write_map",
 ]
 
@@ -161,6 +164,8 @@ def figure(
 def compared(runs: Sequence[Run], width: int) -> tuple[str, str]: ...
 def estimate(values: list[float]) -> tuple[float, float | None]: ...
 def imported(arguments: list[str]) -> str: ...
+def write_file(path: str | PathLike[str], content: bytes) -> None: ...
+def csv_text(text: str) -> str: ...
 def built_in() -> list[str]: ...
 def write(runs: Sequence[Run], directory: str, with_page: bool) -> None: ...
 def write_map(

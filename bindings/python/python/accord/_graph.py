@@ -27,13 +27,15 @@ def from_graph(
     rate: str = "100 Mbps",
     delay: str = "5 ms",
     unit: str = "1 Mbps",
+    delay_unit: str | None = None,
     seed: int = 1,
 ) -> Scenario:
     """Return the scenario that ``accord import`` makes from a networkx graph.
 
     Args:
         graph: A graph, directed or not. Edges may have ``capacity`` in `unit`, and ``delay`` or
-            ``length`` or nodes with coordinates.
+            ``length``, or nodes ``longitude`` and ``latitude``. A directed graph has those of each
+            direction.
         demands: Demands in `unit`, by default those of ``graph.graph["demands"]``, or else twenty
             flows between random nodes.
         controller: The controller of the flows.
@@ -41,6 +43,7 @@ def from_graph(
         rate: The rate of links without a capacity.
         delay: The delay of links without one.
         unit: The unit of capacities and demands.
+        delay_unit: The unit of delays that are numbers; without it they are left out.
         seed: The seed of the random flows.
 
     Raises:
@@ -80,6 +83,8 @@ def from_graph(
             "--unit": unit,
             "--seed": str(whole("seed", seed)),
         }
+        if delay_unit is not None:
+            options["--delay-unit"] = delay_unit
         for option, value in options.items():
             arguments += [option, value]
         try:

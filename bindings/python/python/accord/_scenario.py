@@ -110,7 +110,7 @@ class Scenario:
             if parse(text, Path(file).name, own=self._inner.classes()).id != self.id:
                 # The id is then that of the name in `load`.
                 text = f"id = {_toml_inside(self.id)}\n{text}"
-        Path(file).write_text(text, encoding="utf-8")
+        _accord.write_file(fspath(file), text.encode())
 
     def _number(self, point: int | None) -> int:
         """Return the number of a point. Only a scenario with a single point has a default."""

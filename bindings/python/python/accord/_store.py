@@ -6,7 +6,6 @@ import functools
 import hashlib
 import json
 import os
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +155,4 @@ class Store:
             # Object stores show an object only when it is complete.
             self._fs.pipe_file(path, content)
             return
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        partial = Path(f"{path}.{uuid.uuid4().hex}")
-        partial.write_bytes(content)
-        partial.replace(path)
+        _accord.write_file(path, content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import io
 import os
 import re
 import sys
@@ -11,6 +12,7 @@ import warnings
 from contextlib import ExitStack
 from typing import Any, cast
 
+from . import _accord
 from ._designs import between, latin_hypercube, linspace, logspace, sobol
 from ._errors import AccordError, needed
 from ._scenario import Engine, Value, load
@@ -119,15 +121,22 @@ def write(rows: list[dict[str, Any]], output: str | None) -> None:
     """Write a table."""
     if output is not None and output.endswith(".parquet"):
         parquet = needed("pyarrow.parquet", "a table as Parquet")
-        parquet.write_table(needed("pyarrow", "a table as Parquet").Table.from_pylist(rows), output)
+        content = io.BytesIO()
+        table = needed("pyarrow", "a table as Parquet").Table.from_pylist(rows)
+        parquet.write_table(table, content)
+        _accord.write_file(output, content.getvalue())
         return
-    with ExitStack() as stack:
-        file = sys.stdout
-        if output is not None:
-            file = stack.enter_context(open(output, "w", newline=""))
-        table = csv.DictWriter(file, list(rows[0]) if rows else [])
-        table.writeheader()
-        table.writerows(rows)
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, list(rows[0]) if rows else [])
+    writer.writeheader()
+    for row in rows:
+        cells = row.items()
+        safe = {k: _accord.csv_text(v) if isinstance(v, str) else v for k, v in cells}
+        writer.writerow(safe)
+    if output is None:
+        sys.stdout.write(text.getvalue())
+    else:
+        _accord.write_file(output, text.getvalue().encode())
 
 
 def check_output(name: str) -> None:

@@ -15,9 +15,10 @@ use crate::output::{data, note};
 use crate::progress::parts;
 use crate::results::build;
 use crate::source::load;
+use accord::files::read;
 use accord::language::File;
 use accord::record::{Interrupted, Observer};
-use accord::report::figure_values;
+use accord::report::{Lock, figure_values};
 use accord::scenario::{Engine, Scenario, print};
 use accord::units::Time;
 use accord::{Catalogue, Error, Options, set};
@@ -36,6 +37,9 @@ use std::path::Path;
 const BATCH: u64 = 8;
 /// The number of halvings on the way back to the scenario.
 const HALVINGS: u32 = 6;
+
+/// The largest file that is looked at as an earlier result, in bytes.
+const LARGEST_RESULT: u64 = 8 << 20;
 
 /// A point of the search: a value per range, or `None` for that of the scenario.
 type Point = Vec<Option<f64>>;
@@ -57,6 +61,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut trial = file.clone();
     set(&mut trial, &corner)?;
     trial.points(catalogue, None)?;
+    let _lock = Lock::take(&path)?;
     let unfinished = path.with_extension("unfinished");
     let kept = Measurements::open(&unfinished, &build(), args.fresh);
     let kept = kept.map_err(unwritable(&unfinished))?;
@@ -71,14 +76,16 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         note("the finished runs are kept; the same command without --fresh resumes");
     }
     let found = found?;
-    // No search is left to resume.
-    let _ = std::fs::remove_file(&unfinished);
+    // No search is left to resume. It is called when there is nothing more to write.
+    let done = || drop(std::fs::remove_file(&unfinished));
     let Some((least, value)) = found else {
+        done();
         let message = format!("no run has a value of {}", search.property.metric);
         return Err(Failure::new(message).hint("accord list metrics shows which engines record it"));
     };
     let text = |value| search.property.text(value);
     if !search.property.is_broken(value) {
+        done();
         let (runs, property) = (args.runs, &search.property.given);
         data(format_args!(
             "{property} holds in {runs} runs; the closest value is {}",
@@ -91,6 +98,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     broken.notes = search.settings(&least).join(", ");
     broken.id = id;
     put_at(&path, print(&broken).as_bytes())?;
+    done();
     data(format_args!("{} is broken: {}", search.property.given, text(value)))?;
     for setting in search.settings(&least) {
         data(format_args!("  {setting}"))?;
@@ -102,7 +110,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 /// Refuses to replace a file not written by an attack of this scenario, before the long search.
 fn check_file(path: &Path, id: &str) -> Result<(), Failure> {
-    let there = match std::fs::read(path) {
+    let there = match read(path, LARGEST_RESULT) {
         Err(e) if e.kind() == ErrorKind::NotFound => return Ok(()),
         read => read.map_err(|e| Failure::new(format!("{}: {e}", path.display())))?,
     };

@@ -9,6 +9,8 @@ pub use output::put_at;
 use crate::fail::{Failure, unwritable};
 use crate::output::{data, json, note, prose};
 use crate::results::build;
+use accord::files::open as open_file;
+use accord::report::Lock;
 use accord::scenario::Engine;
 use accord::{Catalogue, Options};
 use accord_evaluate::pack::{SubjectRole, built_in, open};
@@ -17,8 +19,10 @@ use accord_evaluate::{
     Subject, Tier, annotations, junit, verdicts,
 };
 use options::{Args, TierName};
-use std::fs::File;
 use std::path::Path;
+
+/// The largest table of a baseline that is read, in bytes.
+const LARGEST_BASELINE: u64 = 1 << 30;
 
 /// Carries out the command. Returns `Ok(false)` if a measure is worse than the baseline, a
 /// threshold of a standard is not met, or runs of the subject failed.
@@ -50,6 +54,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
     let baseline = baseline.transpose()?;
     let directory = output::claim(args.output.as_deref(), &order.subjects[0])?;
+    let _lock = Lock::take(&directory)?;
     let kept = Measurements::open(&directory.join(Measurements::FILE), &build(), args.fresh);
     let kept = kept.map_err(unwritable(&directory))?;
     let options =
@@ -62,6 +67,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let evaluation = Evaluation { order, packs };
     let changes = baseline.map(|baseline| Changes::since(&baseline, &evaluation));
     let dossier = Dossier::of(&evaluation, changes.as_ref());
+    kept.sync().map_err(unwritable(&directory))?;
     output::write(&directory, &evaluation, &dossier)?;
     let verdicts = verdicts(&evaluation, changes.as_ref());
     if let Some(path) = &args.junit {
@@ -97,7 +103,7 @@ fn baseline(directory: &Path, order: &Order) -> Result<Baseline, Failure> {
     }
     let path = directory.join("evaluation.parquet");
     let shown = path.display();
-    let file = File::open(&path).map_err(|e| {
+    let file = open_file(&path, LARGEST_BASELINE).map_err(|e| {
         let hint = "name the directory that accord evaluate -o wrote";
         Failure::new(format!("{shown} cannot be read: {e}")).hint(hint)
     })?;

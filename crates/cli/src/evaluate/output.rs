@@ -3,6 +3,7 @@
 use crate::fail::{Failure, unwritable};
 use crate::output::style;
 use accord::columns::Format;
+use accord::files::{create_dirs, write as write_whole};
 use accord::report::{Class, FORMAT_VERSION, show};
 use accord_evaluate::{
     Changes, Dossier, Evaluation, Finding, Measurements, Subject, html, sentence, tidy,
@@ -10,7 +11,6 @@ use accord_evaluate::{
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Creates and returns the directory of an evaluation. A directory with other files is refused.
@@ -30,7 +30,7 @@ pub fn claim(asked: Option<&Path>, subject: &Subject) -> Result<PathBuf, Failure
         let hint = "choose another directory with -o, or remove it";
         return Err(Failure::new(format!("{shown} contains other files")).hint(hint));
     }
-    fs::create_dir_all(&directory)
+    create_dirs(&directory)
         .map_err(|e| Failure::io(format!("{shown} cannot be created: {e}"), &e))?;
     Ok(directory)
 }
@@ -47,17 +47,9 @@ pub fn write(directory: &Path, evaluation: &Evaluation, dossier: &Dossier) -> Re
     put_at(&directory.join("index.html"), html(dossier).as_bytes())
 }
 
-/// Writes the file at `path` atomically.
+/// Writes the file at `path` whole.
 pub fn put_at(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let partial = path.with_extension(format!("{}.partial", std::process::id()));
-    let write = || {
-        fs::File::create(&partial)?.write_all(bytes)?;
-        fs::rename(&partial, path)
-    };
-    write().map_err(|e| {
-        let _ = fs::remove_file(&partial);
-        unwritable(path)(e)
-    })
+    write_whole(path, bytes).map_err(unwritable(path))
 }
 
 /// Returns the verdict as text, preceded by the figures of all cases with `details`.

@@ -123,14 +123,18 @@ fn scenario(site: &Site, paths: &[Given], name: &str) -> Result<String, Failure>
         ends: [HERE.into(), NETWORK.into()],
         rate: uplink,
         delay: NEAR,
+        back: (uplink, NEAR),
     }];
     for path in paths {
         let round_trip = path.round_trip.unwrap_or(NEAR);
+        let rate = path.rate.unwrap_or(FAST);
+        let delay = round_trip.mul_f64(0.5).max(NEAR + NEAR) - NEAR;
         links.push(Line {
             name: format!("path.{}", path.peer),
             ends: [NETWORK.into(), node(&path.peer)],
-            rate: path.rate.unwrap_or(FAST),
-            delay: round_trip.mul_f64(0.5).max(NEAR + NEAR) - NEAR,
+            rate,
+            delay,
+            back: (rate, delay),
         });
     }
     draft.links(&links, None);

@@ -4,7 +4,7 @@ use crate::draft::write_new;
 use crate::fail::{Failure, unwritable};
 use crate::output::note;
 use accord::EXAMPLES;
-use std::fs;
+use accord::files::create_dirs;
 use std::path::Path;
 
 /// The path of examples in the book's commands.
@@ -31,7 +31,7 @@ pub fn write(name: &str, to: Option<&Path>, force: bool) -> Result<bool, Failure
         return Err(failure.hint("choose another directory with -o, or replace it with --force"));
     }
     for ((_, bytes), path) in files.iter().zip(&paths) {
-        path.parent().map_or(Ok(()), fs::create_dir_all).map_err(unwritable(path))?;
+        path.parent().map_or(Ok(()), create_dirs).map_err(unwritable(path))?;
         write_new(path, bytes, force)?;
         note(path.display());
     }

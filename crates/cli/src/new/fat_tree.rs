@@ -27,7 +27,8 @@ pub fn links(pods: usize, (rate, delay): (Rate, Duration)) -> Vec<Line> {
     let half = pods / 2;
     let mut links = Vec::new();
     let mut link = |from: String, to: String| {
-        links.push(Line { name: format!("{from}-{to}"), ends: [from, to], rate, delay });
+        let (name, back) = (format!("{from}-{to}"), (rate, delay));
+        links.push(Line { name, ends: [from, to], rate, delay, back });
     };
     for pod in 1..=pods {
         for i in 1..=half {

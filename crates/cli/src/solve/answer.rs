@@ -89,10 +89,20 @@ impl Answer {
     pub fn problem(&self, network: &Network) -> Option<String> {
         match self.status {
             Status::Solved => None,
-            Status::Infeasible { link, insisted, capacity } => Some(format!(
-                "flows need {insisted:.6e} bit/s of link \"{}\", which has {capacity:.6e}",
-                network.links[link]
-            )),
+            Status::Infeasible { link, insisted, capacity } => {
+                let link = &network.links[link];
+                let more = insisted / capacity - 1.0;
+                Some(if more > 0.0 {
+                    format!(
+                        "fixed rates and floors take {insisted:.6e} bit/s of link \"{link}\", which has {capacity:.6e}: {:.2e} % more than it has",
+                        100.0 * more
+                    )
+                } else {
+                    format!(
+                        "fixed rates and floors take all {capacity:.6e} bit/s of link \"{link}\", and leave nothing to flows that want more than their floor at any price"
+                    )
+                })
+            }
             Status::NotConverged => {
                 Some("rates and prices are the best found; see the certificate".into())
             }

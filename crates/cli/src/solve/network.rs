@@ -165,6 +165,10 @@ impl<'a> Demands<'a> {
                 self.table.wrong(row, e)
             })
         };
+        let positive = |name: &str, value: f64| match value > 0.0 {
+            true => Ok(value),
+            false => Err(self.table.wrong(row, format!("{name} is {value}; it must be positive"))),
+        };
         let or = |name: &str, default: f64| given.get(name).copied().unwrap_or(default);
         let weight = or("weight", 1.0);
         Ok(match utility {
@@ -177,9 +181,14 @@ impl<'a> Demands<'a> {
                 cap: or("cap_bps", f64::INFINITY),
             },
             "alpha-fair" => Demand::AlphaFair { weight, alpha: need("alpha")? },
-            "vegas" => Demand::vegas(need("alpha_bps")?, need("delay_s")?, or("error", 0.0)),
+            "vegas" => {
+                let alpha = positive("alpha_bps", need("alpha_bps")?)?;
+                let delay = positive("delay_s", need("delay_s")?)?;
+                Demand::vegas(alpha, delay, or("error", 0.0))
+            }
             "reno" => {
-                Demand::Reno { round_trip: need("rtt_s")? / (8.0 * or("packet_bytes", 1500.0)) }
+                let packet = positive("packet_bytes", or("packet_bytes", 1500.0))?;
+                Demand::Reno { round_trip: positive("rtt_s", need("rtt_s")?)? / (8.0 * packet) }
             }
             _ => Demand::Fixed { rate: need("rate_bps")? },
         })

@@ -2,8 +2,11 @@
 
 use crate::fail::Failure;
 use accord::columns::{Cell, Format, foreign};
-use std::fs::File;
+use accord::files::{open, read};
 use std::path::{Path, PathBuf};
+
+/// The largest table that is read, in bytes.
+const LARGEST: u64 = 4 << 30;
 
 /// A table in memory.
 pub struct Table {
@@ -118,7 +121,7 @@ fn read_csv(path: &Path) -> Result<Table, Failure> {
     let failed = |place: String, e: &dyn std::fmt::Display| {
         Err(Failure::new(format!("{}{place}: {e}", path.display())))
     };
-    let mut bytes = match std::fs::read(path) {
+    let mut bytes = match read(path, LARGEST) {
         Ok(bytes) => bytes,
         Err(e) => return failed(String::new(), &e),
     };
@@ -134,6 +137,9 @@ fn read_csv(path: &Path) -> Result<Table, Failure> {
         Ok(names) => names.clone(),
         Err(e) => return failed(String::new(), &e),
     };
+    if names.len() == 1 && names[0].contains(';') {
+        return failed(":1".into(), &"the cells are separated by semicolons, not by commas");
+    }
     let mut columns: Vec<(String, Vec<Cell>)> =
         names.iter().map(|n| (n.to_string(), Vec::new())).collect();
     let (mut record, mut lines) = (csv::StringRecord::new(), Vec::new());
@@ -167,7 +173,7 @@ fn read_csv(path: &Path) -> Result<Table, Failure> {
 
 fn read_parquet(path: &Path) -> Result<Table, Failure> {
     let broken = |e: &dyn std::fmt::Display| Failure::new(format!("{}: {e}", path.display()));
-    let file = File::open(path).map_err(|e| broken(&e))?;
+    let file = open(path, LARGEST).map_err(|e| broken(&e))?;
     let columns = foreign(file).map_err(|e| broken(&e))?;
     Ok(Table {
         path: path.into(),

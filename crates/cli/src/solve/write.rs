@@ -4,8 +4,8 @@ use super::answer::{Answer, Proof};
 use super::network::Network;
 use crate::fail::Failure;
 use accord::columns::{Cells, Kind, Table};
+use accord::files::{Whole, create_dirs};
 use accord::solver::Bottleneck;
-use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 
@@ -60,17 +60,16 @@ pub fn prices<'a>(network: &'a Network, answer: &Answer) -> Table<'a> {
 
 /// Writes both tables into a directory.
 pub fn write(dir: &Path, network: &Network, answer: &Answer) -> Result<(), Failure> {
-    std::fs::create_dir_all(dir)
-        .map_err(|e| Failure::new(format!("cannot create {}: {e}", dir.display())))?;
+    create_dirs(dir).map_err(|e| Failure::new(format!("cannot create {}: {e}", dir.display())))?;
     let tables = [("rates", rates(network, answer)), ("prices", prices(network, answer))];
     for (stem, table) in tables {
         let format = network.format;
         let path = dir.join(format!("{stem}.{}", format.extension()));
-        // Written under another name and renamed, so that a file is never incomplete.
-        let partial = path.with_extension("partial");
-        File::create(&partial)
-            .and_then(|file| table.write(&mut BufWriter::new(file), format, stem))
-            .and_then(|()| std::fs::rename(&partial, &path))
+        Whole::replace(&path)
+            .and_then(|whole| {
+                table.write(&mut BufWriter::new(whole.open()?), format, stem)?;
+                whole.finish()
+            })
             .map_err(|e| Failure::new(format!("cannot write {}: {e}", path.display())))?;
     }
     Ok(())

@@ -4,7 +4,6 @@ use super::Pack;
 use super::read::read;
 use accord::PACK_FILES;
 use accord::language::{Errors, ScenarioError, Source, suggest};
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -57,9 +56,5 @@ fn from_directory(directory: &Path) -> Result<Pack, Errors> {
 }
 
 fn text_of(path: &Path) -> Result<String, String> {
-    let length = fs::metadata(path).map_err(|e| format!("cannot be read: {e}"))?.len();
-    if length > MOST {
-        return Err(format!("is larger than {} MiB", MOST >> 20));
-    }
-    fs::read_to_string(path).map_err(|e| format!("cannot be read: {e}"))
+    accord::files::read_text(path, MOST).map_err(|e| format!("cannot be read: {e}"))
 }

@@ -6,6 +6,7 @@
 use super::Integration;
 use crate::path::{Hop, Network};
 use accord_family::QueueLaw;
+use std::collections::BTreeSet;
 
 impl Integration<'_, '_> {
     /// Returns for each queue whether all its arrivals come from one preceding queue that is no
@@ -13,12 +14,19 @@ impl Integration<'_, '_> {
     /// the queue.
     pub(super) fn following(&self, network: &Network) -> Vec<bool> {
         let mut before: Vec<Option<Vec<usize>>> = vec![None; self.queues.len()];
+        // Acknowledgements may leave the second of two links less than the first.
+        let mut back = vec![BTreeSet::new(); self.queues.len()];
+        for (k, path) in network.paths.iter().enumerate() {
+            path.back.iter().for_each(|&(q, _)| _ = back[q].insert(k));
+        }
+        let rate = |q: usize| network.rate[self.model.queues[q]];
         for path in &network.paths {
             let hops = &path.hops[..path.forward];
             for (i, hop) in hops.iter().enumerate() {
                 let slower = |h: &&Hop| {
                     let (h, q) = (*h, hop.queue);
-                    self.queues[h.queue].capacity <= self.queues[q].capacity
+                    rate(h.queue) <= rate(q)
+                        && back[q].is_subset(&back[h.queue])
                         && (!h.private || hop.private)
                 };
                 let there: Vec<usize> = hops[..i].iter().filter(slower).map(|h| h.queue).collect();

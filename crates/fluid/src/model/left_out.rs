@@ -5,6 +5,7 @@ use crate::discipline::Discipline;
 use crate::law::Control;
 use crate::path::Path;
 use accord_family::{BaseRtt, GivesUp, QueueLaw, WindowLaw};
+use accord_record::Notes;
 use accord_scenario::{Flow, Limit, Link};
 use accord_traffic::Demand;
 use accord_units::Time;
@@ -19,19 +20,23 @@ impl Model<'_> {
     /// Records the omissions of the model.
     pub(super) fn leave_out(&mut self) {
         let s = self.scenario;
-        let mut notes = Vec::new();
-        let mut note = |text: &str| notes.push(format!("fluid: {text}"));
+        let mut notes = Notes::default();
+        let mut note = |size: f64, text: &str| notes.add(text, size, text);
         if s.flows.iter().any(|f| matches!(f.demand, Demand::OnOff { rate: None, .. })) {
-            note("bursts without a rate are taken at a mean rate, as if they were instantaneous");
+            note(
+                0.3,
+                "bursts without a rate are taken at a mean rate, as if they were instantaneous",
+            );
         }
         if s.has_tunnels() {
             note(
+                0.1,
                 "a tunnel always sends as much as it can; the flows in tunnels, which share its rate, are left out",
             );
         }
         let unloaded = |f: &Flow| f.through.is_none() && is_left_out(f);
         if s.flows.iter().any(unloaded) {
-            note("web users without a `load` are left out");
+            note(0.5, "web users without a `load` are left out");
         }
         if s.flows.iter().any(|f| {
             matches!(
@@ -39,83 +44,83 @@ impl Model<'_> {
                 Demand::OnOff { rate: Some(_), .. } | Demand::Poisson(_) | Demand::Web(_)
             )
         }) {
-            note("random demands are taken at their mean rates");
+            note(0.02, "random demands are taken at their mean rates");
         }
         if s.flows.iter().any(|f| matches!(f.demand, Demand::Media(_))) {
-            note("live video is taken at its highest rate, or at its share if that is less");
+            note(0.1, "live video is taken at its highest rate, or at its share if that is less");
         }
         if s.links.iter().any(|l| l.control_loss > 0.0) {
-            note("losses of control packets on the wire are left out");
+            note(0.02, "losses of control packets on the wire are left out");
         }
         if s.flows.iter().any(|f| f.reverse_path.iter().any(|&l| s.links[l].loss > 0.0)) {
-            note("losses of acknowledgements on the wire are left out");
+            note(0.02, "losses of acknowledgements on the wire are left out");
         }
         for text in s.links.iter().filter_map(Link::left_out) {
-            note(&text);
+            note(0.2, &text);
         }
         let disciplines = s.links.iter().map(|l| l.queue.discipline.family());
         let unknown = disciplines.filter(|f| f.queue_dynamics().is_err());
         for name in unknown.map(|f| f.name).collect::<BTreeSet<_>>() {
-            note(&format!("{name} is taken as droptail"));
+            note(0.5, &format!("{name} is taken as droptail"));
         }
         let finite = |&l: &usize| s.links[l].queue.limit != Limit::Unlimited;
         let refuses = |q| Discipline::refuses(&self.dynamics(q).law);
         if self.queues.iter().any(finite) || (0..self.queues.len()).any(refuses) {
             note(
+                0.02,
                 "a full buffer drops the excess; a flow with losses, or with marks that count as losses, halves its window at most once per round trip, as if losses were spread evenly over flows",
             );
             let keeps = |c: &Control| c.dynamics.gives_up != GivesUp::Window;
             if self.controls.iter().any(keeps) {
                 note(
+                    0.02,
                     "of flows with loss = \"accumulation\", a loss halves their backlog, as estimated from the queues of the forward path",
                 );
             }
         }
-        notes.extend(self.few_flows());
+        self.few_flows(&mut notes);
         let empties = |q: &usize| {
             matches!(self.dynamics(*q).law, QueueLaw::Avd { .. } | QueueLaw::Rem { .. })
         };
-        notes.extend((0..self.queues.len()).filter(empties).map(|q| {
-            format!(
-                "fluid: {} keeps a queue that is empty in equilibrium; packets come in bursts and wait there",
-                s.links[self.queues[q]].name
-            )
-        }));
-        notes.extend(self.of_groups());
-        notes.extend(self.demands_alone());
+        for q in (0..self.queues.len()).filter(empties) {
+            let name = &s.links[self.queues[q]].name;
+            notes.add(format!("queue of {name}"), 0.02, format!(
+                "{name} keeps a queue that is empty in equilibrium; packets come in bursts and wait there"
+            ));
+        }
+        self.of_groups(&mut notes);
+        self.demands_alone(&mut notes);
         self.notes = notes;
     }
 
     /// Notes groups with a range of equilibria, and groups that forget their base round-trip times.
-    fn of_groups(&self) -> Vec<String> {
+    fn of_groups(&self, notes: &mut Notes) {
         let s = self.scenario;
-        let mut notes = Vec::new();
         let between = |k: &&Class| matches!(k.control.dynamics.law, WindowLaw::Vegas { low, high, .. } if low < high);
         let groups = self.classes.iter().filter(between);
         let groups = groups.map(|k| s.flows[k.members[0]].group);
         for group in groups.collect::<BTreeSet<_>>() {
-            notes.push(format!(
-                "fluid: {} has an equilibrium anywhere between its two thresholds; which one it reaches depends on the trajectory",
-                s.groups[group].name
+            let name = &s.groups[group].name;
+            notes.add(format!("band of {name}"), 0.3, format!(
+                "{name} has an equilibrium anywhere between its two thresholds; which one it reaches depends on the trajectory"
             ));
         }
         let last = |k: &&Class| matches!(k.control.dynamics.base, BaseRtt::Last { .. });
         let groups = self.classes.iter().filter(last);
         let groups = groups.map(|k| s.flows[k.members[0]].group);
         for group in groups.collect::<BTreeSet<_>>() {
-            notes.push(format!(
-                "fluid: {} takes the smallest of its latest round-trip times for its base, which in packets depends on bursts and losses: queues and shares differ",
-                s.groups[group].name
+            let name = &s.groups[group].name;
+            notes.add(format!("memory of {name}"), 0.2, format!(
+                "{name} takes the smallest of its latest round-trip times for its base, which in packets depends on bursts and losses: queues and shares differ"
             ));
         }
-        notes
     }
 
     /// Notes queues too short for the number of their loss-based flows: the buffer, or the threshold of
     /// RED, is below the product of rate and round-trip time over the root of that number [Appenzeller,
     /// Keslassy, McKeown, "Sizing Router Buffers", SIGCOMM 2004]. A few flows lose packets together and
     /// then leave the link idle. Flows that keep an accumulation lose packets where it does not fit.
-    fn few_flows(&self) -> Vec<String> {
+    fn few_flows(&self, notes: &mut Notes) {
         let network = self.network(Time::ZERO);
         let of = |q: usize| {
             let link = self.queues[q];
@@ -149,26 +154,34 @@ impl Model<'_> {
                 return None;
             }
             if room >= needs {
+                let size = 0.3 / flows;
                 return (flows < MANY).then(|| {
-                    format!(
-                        "fluid: {} has {flows:.0} loss-based flows, of which packets lose some and not all at a time; the fluid spreads losses evenly, so that queues and shares of few flows differ",
+                    (size, format!(
+                        "{} has {flows:.0} loss-based flows, of which packets lose some and not all at a time; the fluid spreads losses evenly, so that queues and shares of few flows differ",
                         self.scenario.links[link].name
-                    )
+                    ))
                 });
             }
             Some({
-                format!(
-                    "fluid: {} has too few flows for its buffer ({flows:.0} loss-based flows, {:.2} of the buffer that they need): packets leave the link idle after losses, and the fluid does not",
-                    self.scenario.links[link].name,
-                    room / needs
+                (
+                    0.3 * (1.0 - room / needs),
+                    format!(
+                        "{} has too few flows for its buffer ({flows:.0} loss-based flows, {:.2} of the buffer that they need): packets leave the link idle after losses, and the fluid does not",
+                        self.scenario.links[link].name,
+                        room / needs
+                    ),
                 )
             })
         };
-        (0..self.queues.len()).filter_map(of).collect()
+        for q in 0..self.queues.len() {
+            if let Some((size, text)) = of(q) {
+                notes.add(text.clone(), size, text);
+            }
+        }
     }
 
     /// Notes links whose demands are as large as their rate, so that no queue is better than another.
-    fn demands_alone(&self) -> Vec<String> {
+    fn demands_alone(&self, notes: &mut Notes) {
         let network = self.network(Time::ZERO);
         let of = |q: usize| {
             let link = self.queues[q];
@@ -181,12 +194,14 @@ impl Model<'_> {
             let rate = network.rate[link];
             ((offered - rate).abs() < EQUAL * rate && !self.private[link]).then(|| {
                 format!(
-                    "fluid: the demands of {} are as large as its rate: any queue up to that of its flows' targets is in equilibrium",
+                    "the demands of {} are as large as its rate: any queue up to that of its flows' targets is in equilibrium",
                     self.scenario.links[link].name
                 )
             })
         };
-        (0..self.queues.len()).filter_map(of).collect()
+        for text in (0..self.queues.len()).filter_map(of) {
+            notes.add(text.clone(), 0.05, text);
+        }
     }
 
     /// Returns the bytes that a queue takes before it loses or marks many, and before it does any.

@@ -57,10 +57,12 @@ impl<'s> Setting<'s> {
         number.ok_or_else(|| self.wrong(format!("\"off\" or a number from 0 to {most}")))
     }
 
-    /// Returns the addresses of a list. An address without a prefix has a full one.
+    /// Returns the addresses of a list. An address without a prefix has a full one. `wg` adds a network
+    /// with a plus sign to those that there are, which a file has anyhow.
     fn networks(&self) -> Result<Vec<IpNet>, ConfigError> {
         let parts = self.value.split(',').map(str::trim).filter(|p| !p.is_empty());
         let read = |part: &str| {
+            let part = part.strip_prefix('+').unwrap_or(part);
             let full = if part.contains(':') { 128 } else { 32 };
             if part.contains('/') { address(part) } else { address(&format!("{part}/{full}")) }
         };
@@ -74,6 +76,7 @@ struct Section<'s> {
     name: &'s str,
     /// The comment above or below its head, which people use for a name.
     comment: Option<&'s str>,
+    line: usize,
     span: Range<usize>,
     settings: Vec<Setting<'s>>,
 }
@@ -94,9 +97,18 @@ impl<'s> Section<'s> {
         (self.last(key)).ok_or_else(|| ConfigError::new(self.span.clone(), message()))
     }
 
-    fn networks(&self, key: &str) -> Result<Vec<IpNet>, ConfigError> {
-        let lists: Result<Vec<_>, _> = self.all(key).map(Setting::networks).collect();
-        Ok(lists?.concat())
+    /// Returns the networks of all lists, with the places of these.
+    fn networks(&self, key: &str) -> Result<Vec<(IpNet, Range<usize>)>, ConfigError> {
+        let mut all = Vec::new();
+        for setting in self.all(key) {
+            all.extend(setting.networks()?.into_iter().map(|n| (n, setting.span.clone())));
+        }
+        Ok(all)
+    }
+
+    /// Returns the place of a setting, or that of the section without one.
+    fn place(&self, key: &str) -> Range<usize> {
+        self.last(key).map_or(self.span.clone(), |setting| setting.span.clone())
     }
 
     /// Refuses settings that wg-quick does not know.
@@ -114,7 +126,8 @@ impl<'s> Section<'s> {
 }
 
 const TAKEN: [&str; 5] = ["PrivateKey", "Address", "ListenPort", "FwMark", "MTU"];
-/// The settings that are not taken, and the reason or the remedy.
+/// The settings that are not taken, and the reason or the remedy. [`refuse`] refuses those without which
+/// the host would do the opposite.
 const LEFT: [(&str, &str); 7] = [
     ("DNS", "the gateway sets no resolver of the host"),
     ("Table", "the gateway sets the routes to the networks of its peers"),
@@ -124,6 +137,85 @@ const LEFT: [(&str, &str); 7] = [
     ("PostDown", "a unit has ExecStopPost for it"),
     ("SaveConfig", "the gateway writes no site file"),
 ];
+/// The words of commands that keep packets from leaving, of iptables, nftables and iproute2.
+const STOPS: [&str; 5] = ["drop", "reject", "blackhole", "unreachable", "prohibit"];
+
+/// Refuses a setting of [`LEFT`] without which the host would do the opposite. Returns whether its absence
+/// changes nothing at all.
+fn refuse(setting: &Setting) -> Result<bool, ConfigError> {
+    let (key, value) = (setting.key, setting.value.to_ascii_lowercase());
+    let refused = |why: String, hint: &str| {
+        let message = format!("{key} cannot be taken: {why}");
+        Err(ConfigError::new(setting.span.clone(), message).hint(hint))
+    };
+    match key.to_ascii_lowercase().as_str() {
+        "table" if value == "auto" => Ok(true),
+        "table" => refused(
+            format!(
+                "with {} wg-quick leaves the host's routes as they are, and the gateway sets routes to \
+                 all AllowedIPs",
+                match value.as_str() {
+                    "off" => "\"off\"",
+                    _ => "a table of its own",
+                }
+            ),
+            "remove Table, and write those AllowedIPs that the host is to have routes to",
+        ),
+        "saveconfig" if value == "false" => Ok(true),
+        "saveconfig" if value != "true" => Err(setting.wrong("true or false")),
+        "saveconfig" | "dns" => Ok(false),
+        // The hooks.
+        _ => {
+            let mut words = value.split(|c: char| !c.is_ascii_alphanumeric() && c != '-');
+            if words.clone().any(|word| STOPS.contains(&word)) {
+                return refused(
+                    "it stops packets, which would leave in the clear without it".into(),
+                    "remove it, and write guard = true below [gateway] of the site file",
+                );
+            }
+            if words.any(|word| matches!(word, "private-key" | "preshared-key")) {
+                return refused(
+                    "it sets a key, and the tunnel would have another one".into(),
+                    "remove it, and write the key as PrivateKey or PresharedKey",
+                );
+            }
+            Ok(false)
+        }
+    }
+}
+
+/// The text of a site file, with the place in the source that each part of it is from.
+struct Text {
+    text: String,
+    places: Vec<(usize, Range<usize>)>,
+}
+
+impl Text {
+    /// Adds a text that is from a place.
+    fn add(&mut self, place: &Range<usize>, text: impl Display) {
+        self.places.push((self.text.len(), place.clone()));
+        let _ = write!(self.text, "{text}");
+    }
+
+    fn line(&mut self, place: &Range<usize>, key: &str, value: impl Display) {
+        self.add(place, format_args!("{key} = {value}\n"));
+    }
+
+    /// Adds a list whose entries are from places.
+    fn networks(&mut self, section: &Range<usize>, key: &str, list: &[(IpNet, Range<usize>)]) {
+        self.add(section, format_args!("{key} = ["));
+        for (i, (network, place)) in list.iter().enumerate() {
+            self.add(place, format_args!("{}\"{network}\"", if i == 0 { "" } else { ", " }));
+        }
+        self.add(section, "]\n");
+    }
+
+    /// Returns the place in the source of an error in the text.
+    fn source(&self, e: ConfigError) -> ConfigError {
+        let part = self.places.iter().rfind(|(start, _)| *start <= e.span.start);
+        ConfigError { span: part.map_or(0..0, |(_, place)| place.clone()), ..e }
+    }
+}
 const PEER: &[&str] =
     &["PublicKey", "PresharedKey", "AllowedIPs", "Endpoint", "PersistentKeepalive"];
 
@@ -154,7 +246,9 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     let mut notes = Vec::new();
     for setting in &interface.settings {
         let left = LEFT.iter().find(|(key, _)| setting.key.eq_ignore_ascii_case(key));
-        if let Some((key, why)) = left {
+        if let Some((key, why)) = left
+            && !refuse(setting)?
+        {
             notes.push(format!("line {}: {key} is not taken: {why}", setting.line));
         }
     }
@@ -168,9 +262,10 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     }
     // wg-quick sets no route to a network that an address of the device has one to already.
     let mut addresses = interface.networks("Address")?;
-    for own in &mut addresses {
+    for (own, _) in &mut addresses {
         let full = IpNet::from(own.addr());
-        if *own != full && peers.iter().any(|p| p.networks.contains(&own.trunc())) {
+        let behind = |p: &Peer| p.networks.iter().any(|(n, _)| *n == own.trunc());
+        if *own != full && peers.iter().any(behind) {
             notes.push(format!("the address {own} is {full}: its network is behind a peer"));
             *own = full;
         }
@@ -180,70 +275,75 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
         notes.push(format!("there is no ListenPort: the gateway listens at {PORT}"));
         port = PORT;
     }
-    let over_v6 = peers.iter().any(|p| p.endpoint.as_ref().is_some_and(|e| e.starts_with('[')));
-    let listen = if over_v6 { "[::]" } else { "0.0.0.0" };
-    let whole_internet = peers.iter().any(|p| p.networks.iter().any(|n| n.prefix_len() == 0));
-    let mark = match interface.last("FwMark") {
-        Some(setting) => setting.number(u32::MAX)?,
-        None if whole_internet => MARK,
-        None => 0,
+    for peer in peers.iter().filter(|peer| peer.networks.is_empty()) {
+        notes.push(format!(
+            "line {}: peer {} has no AllowedIPs: no packets are for it, and none of it are taken",
+            peer.section.line, peer.name
+        ));
+    }
+    let whole_internet = peers.iter().any(|p| p.networks.iter().any(|(n, _)| n.prefix_len() == 0));
+    let mark = match interface.last("FwMark").map(|setting| setting.number(u32::MAX)).transpose()? {
+        // wg-quick takes a mark of its own then, whether there is none or it is "off".
+        None | Some(0) if whole_internet => MARK,
+        mark => mark.unwrap_or(0),
     };
-    let mut text = format!(
-        "# Imported from {name}.conf of wg-quick.\n[gateway]\nkey = \"{name}.key\"\nlisten = \"{listen}:{port}\"\n\
-         device = \"{name}\"\nstatus = \"/run/accord-gateway-{name}/status.sock\"\n"
-    );
-    let line = |text: &mut String, key: &str, value: &dyn Display| {
-        let _ = writeln!(text, "{key} = {value}");
-    };
-    line(&mut text, "address", &list(&addresses));
+    let (head, here) = (&interface.span, |key: &str| interface.place(key));
+    let mut text = Text { text: String::new(), places: Vec::new() };
+    text.add(head, format_args!("# Imported from {name}.conf of wg-quick.\n[gateway]\n"));
+    text.line(&here("PrivateKey"), "key", format_args!("\"{name}.key\""));
+    // As WireGuard does, over IPv4 and IPv6.
+    text.line(&here("ListenPort"), "listen", format_args!("\"[::]:{port}\""));
+    text.line(head, "device", format_args!("\"{name}\""));
+    text.line(head, "status", format_args!("\"/run/accord-gateway-{name}/status.sock\""));
+    text.networks(head, "address", &addresses);
     if let Some(setting) = interface.last("MTU") {
         let range = || setting.wrong("a number of bytes from 576 to 9000");
         let mtu = setting.number(9000).ok().filter(|n| *n >= 576);
-        line(&mut text, "mtu", &mtu.ok_or_else(range)?);
+        text.line(&setting.span, "mtu", mtu.ok_or_else(range)?);
     }
     if mark != 0 {
-        line(&mut text, "fwmark", &mark);
+        text.line(&here("FwMark"), "fwmark", mark);
     }
     let mut shared = Vec::new();
     for peer in &peers {
-        let _ = write!(text, "\n[peer.{}]\n", peer.name);
-        line(&mut text, "public_key", &format!("\"{}\"", peer.public));
+        let section = peer.section;
+        let (head, here) = (&section.span, |key: &str| section.place(key));
+        text.add(head, format_args!("\n[peer.{}]\n", peer.name));
+        text.line(&here("PublicKey"), "public_key", format_args!("\"{}\"", peer.public));
         if let Some(key) = &peer.shared {
             let file = format!("{name}-{}.psk", peer.name);
-            line(&mut text, "preshared_key", &format!("\"{file}\""));
+            text.line(&here("PresharedKey"), "preshared_key", format_args!("\"{file}\""));
             shared.push((file, key.clone()));
         }
         if let Some(endpoint) = &peer.endpoint {
-            line(&mut text, "endpoint", &format!("\"{endpoint}\""));
+            text.line(&here("Endpoint"), "endpoint", format_args!("\"{endpoint}\""));
         }
-        line(&mut text, "networks", &list(&peer.networks));
-        line(&mut text, "cap", &format!("\"{cap}\""));
+        text.networks(head, "networks", &peer.networks);
+        text.line(head, "cap", format_args!("\"{cap}\""));
         if peer.keepalive > 0 {
-            line(&mut text, "keepalive", &format!("\"{} s\"", peer.keepalive));
+            let seconds = format_args!("\"{} s\"", peer.keepalive);
+            text.line(&here("PersistentKeepalive"), "keepalive", seconds);
         }
     }
     // The rules between the parts are those of site files.
-    super::parse(&text, Path::new("")).map_err(|e| ConfigError { span: whole, ..e })?;
-    Ok(Imported { site: text, key: (format!("{name}.key"), private), shared, notes })
-}
-
-fn list(networks: &[IpNet]) -> String {
-    let texts: Vec<String> = networks.iter().map(|n| format!("\"{n}\"")).collect();
-    format!("[{}]", texts.join(", "))
+    super::parse(&text.text, Path::new("")).map_err(|e| text.source(e))?;
+    Ok(Imported { site: text.text, key: (format!("{name}.key"), private), shared, notes })
 }
 
 /// A peer of a file of wg-quick.
-struct Peer {
+struct Peer<'s> {
     name: String,
+    section: &'s Section<'s>,
     public: PublicKey,
     shared: Option<SharedKey>,
-    networks: Vec<IpNet>,
+    /// The networks, with the places of their lists.
+    networks: Vec<(IpNet, Range<usize>)>,
     endpoint: Option<String>,
     keepalive: u32,
 }
 
-impl Peer {
-    fn read(section: &Section, place: usize) -> Result<Peer, ConfigError> {
+impl<'s> Peer<'s> {
+    fn read(section: &'s Section<'s>, place: usize) -> Result<Peer<'s>, ConfigError> {
         section.check(PEER)?;
         let public = section.need("PublicKey")?;
         let shared = section.last("PresharedKey").map(Setting::key);
@@ -253,11 +353,11 @@ impl Peer {
             endpoint.map(|e| e.to_string()).map_err(wrong)
         });
         let keepalive = section.last("PersistentKeepalive");
-        let mut networks = Vec::new();
-        for network in section.networks("AllowedIPs")? {
+        let mut networks: Vec<(IpNet, Range<usize>)> = Vec::new();
+        for (network, place) in section.networks("AllowedIPs")? {
             let network = network.trunc();
-            if !networks.contains(&network) {
-                networks.push(network);
+            if networks.iter().all(|(other, _)| *other != network) {
+                networks.push((network, place));
             }
         }
         let comment = section.comment.map(|text| {
@@ -268,6 +368,7 @@ impl Peer {
         let name = comment.filter(|name| super::read::is_name(name));
         Ok(Peer {
             name: name.map_or_else(|| format!("peer{}", place + 1), String::from),
+            section,
             public: public.key()?,
             shared: shared.transpose()?,
             networks,
@@ -284,6 +385,8 @@ fn sections(source: &str) -> Result<Vec<Section<'_>>, ConfigError> {
     for (number, line) in source.split('\n').enumerate() {
         let span = start..start + line.len();
         start += line.len() + 1;
+        // Editors of Windows begin a file with a mark.
+        let line = line.trim_start_matches('\u{feff}');
         let (text, comment) = match line.split_once('#') {
             Some((text, comment)) => (text.trim(), Some(comment.trim())),
             None => (line.trim(), None),
@@ -292,6 +395,7 @@ fn sections(source: &str) -> Result<Vec<Section<'_>>, ConfigError> {
             sections.push(Section {
                 name: name.trim(),
                 comment: comment.or(above),
+                line: number + 1,
                 span,
                 settings: Vec::new(),
             });
@@ -345,7 +449,7 @@ mod tests {
         let source = format!(
             "# the branch\n[Interface]\nPrivateKey = {PRIVATE}\nAddress = 10.200.100.8/24, fd00::8/64\n\
              DNS = 10.200.100.1 # of the head office\nListenPort = 51821\nMTU = 1380\n\
-             PostUp = iptables -A FORWARD -i %i -j ACCEPT; wg set %i private-key <(pass {PRIVATE})\n\n\
+             PostUp = iptables -A FORWARD -i %i -j ACCEPT; echo {PRIVATE}\n\n\
              [Peer]\n# Name = office\nPublicKey = {}\npresharedkey={SHARED}\n\
              AllowedIPs = 10.200.100.0/24,10.9.0.7\nAllowedIPs=10.8.1.1/16\n\
              Endpoint = demo.wireguard.com:51820\nPersistentKeepalive = 25\n\r\n",
@@ -356,7 +460,7 @@ mod tests {
         let own: Vec<String> = site.interface.addresses.iter().map(IpNet::to_string).collect();
         // The network of the first address is behind the peer.
         assert_eq!(own, ["10.200.100.8/32", "fd00::8/64"]);
-        assert_eq!(site.interface.listen.to_string(), "0.0.0.0:51821");
+        assert_eq!(site.interface.listen.to_string(), "[::]:51821");
         assert_eq!((site.interface.mtu, site.interface.finds_mtu), (1380, false));
         assert_eq!(site.interface.device, "wg0");
         let peer = &site.peers[0];
@@ -390,6 +494,10 @@ mod tests {
         let site = parse(&imported.site, Path::new("")).expect("a site");
         assert_eq!(site.interface.fwmark, Some(51820));
         assert_eq!(site.peers[0].name, "peer1");
+        // wg-quick takes a mark of its own then, too.
+        let off = all.replacen("[Peer]", "FwMark = off\n[Peer]", 1);
+        let site = parse(&read(&off).expect("imported").site, Path::new("")).expect("a site");
+        assert_eq!(site.interface.fwmark, Some(51820));
         let marked = all.replacen("[Peer]", "FwMark = 0xca6c\n[Peer]", 1);
         let site = parse(&read(&marked).expect("imported").site, Path::new("")).expect("a site");
         assert_eq!(site.interface.fwmark, Some(0xca6c));
@@ -431,7 +539,23 @@ mod tests {
             ("PublicKey", "# PublicKey", "line 4: [Peer] needs PublicKey"),
             ("Address", "ListenPort = 70000\nAddress", "line 3: ListenPort is wrong"),
             ("Address", "MTU = 100\nAddress", "line 3: MTU is wrong"),
-            ("10.0.1.0/24", "192.0.2.0/24", "the endpoint 192.0.2.1:51820"),
+            (
+                "10.0.1.0/24",
+                "192.0.2.0/24",
+                "line 6: 192.0.2.0/24 is behind peer peer1, and the endpoint",
+            ),
+            ("10.0.1.0/24", "10.0.1.0/24\nAllowedIPs = 192.0.2.0/24", "line 7: 192.0.2.0/24"),
+            ("Address", "FwMark = 254\nAddress", "line 3: fwmark has to be"),
+            (
+                "Endpoint",
+                &format!("[Peer]\nPublicKey = {}\nEndpoint", public(1)),
+                "line 8: peer peer2 has",
+            ),
+            (
+                "Endpoint",
+                &format!("[Peer]\nPublicKey = {}\nAllowedIPs = 10.0.1.0/24\nEndpoint", public(2)),
+                "line 9: 10.0.1.0/24 is behind peer peer1 and peer peer2",
+            ),
         ] {
             let wrong = right.replacen(old, new, 1);
             let why = read(&wrong).map(|_| ()).expect_err(&wrong);
@@ -443,7 +567,153 @@ mod tests {
         }
     }
 
+    /// Without these settings the host would do the opposite of the file.
+    #[test]
+    fn what_cannot_be_left_out_is_refused() {
+        let file = |more: &str| {
+            format!(
+                "[Interface]\nPrivateKey = {PRIVATE}\nAddress = 10.0.0.1/24\n{more}\n[Peer]\nPublicKey = {}\n\
+                 AllowedIPs = 0.0.0.0/0\nEndpoint = 192.0.2.1:51820\n",
+                public(1)
+            )
+        };
+        for (more, wanted) in [
+            ("Table = off", "line 4: Table cannot be taken: with \"off\" wg-quick leaves"),
+            ("table = 1234", "line 4: table cannot be taken: with a table of its own"),
+            (
+                "PostUp = iptables -I OUTPUT ! -o %i -j REJECT",
+                "line 4: PostUp cannot be taken: it stops",
+            ),
+            ("PreUp = nft add rule ip f o drop", "guard = true"),
+            ("PostUp = ip route add blackhole default metric 9", "it stops packets"),
+            (
+                "PostUp = wg set %i private-key /etc/key",
+                "line 4: PostUp cannot be taken: it sets a key",
+            ),
+            ("PostUp = wg set %i peer x preshared-key <(pass y)", "it sets a key"),
+            ("SaveConfig = maybe", "line 4: SaveConfig is wrong: expected true or false"),
+        ] {
+            let why = read(&file(more)).map(|_| ()).expect_err(more);
+            assert!(why.contains(wanted), "{why}");
+        }
+        // Their absence changes nothing, or nothing that a tunnel is for.
+        for (more, noted) in [
+            ("Table = auto", false),
+            ("SaveConfig = false", false),
+            ("SaveConfig = true", true),
+            ("DNS = 10.0.0.2", true),
+            ("PostUp = iptables -t nat -A POSTROUTING -o eth0 -j MASQUERADE", true),
+            ("PreDown = echo dropped", true),
+        ] {
+            let imported = read(&file(more)).expect(more);
+            let told = imported.notes.iter().any(|note| note.starts_with("line 4: "));
+            assert_eq!(told, noted, "{more}: {:?}", imported.notes);
+        }
+    }
+
+    /// Peers of both families, a peer without networks, a mark of the file's encoding, and a plus sign.
+    #[test]
+    fn forms_of_files() {
+        let source = format!(
+            "\u{feff}[Interface]\r\nPrivateKey = {PRIVATE}\r\nListenPort = 7\r\n[Peer]\r\nPublicKey = {}\r\n\
+             AllowedIPs = +10.1.0.0/16\r\nEndpoint = 192.0.2.1:51820\r\n[Peer]\r\n# far\r\nPublicKey = {}\r\n\
+             Endpoint = [2001:db8::2]:51820\r\n",
+            public(1),
+            public(2)
+        );
+        let imported = read(&source).expect("imported");
+        let site = parse(&imported.site, Path::new("")).expect("a site");
+        assert_eq!(site.interface.listen.to_string(), "[::]:7");
+        assert_eq!(site.peers[0].networks[0].to_string(), "10.1.0.0/16");
+        assert_eq!(imported.notes.len(), 1, "{:?}", imported.notes);
+        assert!(imported.notes[0].starts_with("line 8: peer far has no AllowedIPs"));
+    }
+
+    /// A random file of wg-quick, and the peers of its site file.
+    fn random() -> impl Strategy<Value = (String, Vec<Expected>, u32, Option<u16>)> {
+        let peer = (
+            prop::collection::vec((0u8..=255, 0u8..=255, 8u8..=32), 0..4),
+            prop::option::of((any::<bool>(), 1u16..)),
+            any::<bool>(),
+            0u32..100,
+            prop::option::of("[a-z][a-z0-9]{0,8}"),
+        );
+        let rest = (1u32..=65_535, prop::option::of(576u16..=9000), any::<bool>());
+        (prop::collection::vec(peer, 0..6), rest).prop_map(|(peers, (port, mtu, lower))| {
+            let key = |name: &str| if lower { name.to_lowercase() } else { name.to_string() };
+            let mut text = format!("[Interface]\n{} = {PRIVATE}\n", key("PrivateKey"));
+            text += &format!("{}={port}\nAddress = 172.31.255.1/24\n", key("ListenPort"));
+            text.extend(mtu.map(|mtu| format!("MTU = {mtu} # bytes\n")));
+            let mut expected = Vec::new();
+            for (i, (networks, endpoint, shared, keepalive, name)) in peers.into_iter().enumerate()
+            {
+                // Each peer has networks of its own, and none has an endpoint.
+                let networks: std::collections::BTreeSet<String> = (networks.iter())
+                    .map(|(a, b, bits)| {
+                        let address = [10 + i as u8, *a, *b, 0].map(u32::from);
+                        let whole = address.iter().fold(0, |all, byte| all << 8 | byte);
+                        let masked = whole & (u32::MAX << (32 - bits));
+                        format!("{}/{bits}", std::net::Ipv4Addr::from(masked))
+                    })
+                    .collect();
+                let endpoint = endpoint.map(|(v6, port)| match v6 {
+                    true => format!("[2001:db8::{:x}]:{port}", i + 1),
+                    false => format!("192.0.2.{}:{port}", i + 1),
+                });
+                text += &format!("[Peer]\n{} = {}\n", key("PublicKey"), public(10 + i as u8));
+                // A comment that is not at the head is no name.
+                text.extend(name.iter().map(|name| format!("# {name}\n")));
+                // In one list and in several.
+                let (one, more): (Vec<_>, Vec<_>) =
+                    networks.iter().cloned().enumerate().partition(|(at, _)| at % 2 == 0);
+                for list in [one, more] {
+                    let list: Vec<String> = list.into_iter().map(|(_, network)| network).collect();
+                    if !list.is_empty() {
+                        text += &format!("{} = {}\n", key("AllowedIPs"), list.join(" , "));
+                    }
+                }
+                text.extend(endpoint.iter().map(|e| format!("{} = {e}\n", key("Endpoint"))));
+                text.extend(shared.then(|| format!("{} = {SHARED}\n", key("PresharedKey"))));
+                text += &format!("{} = {keepalive}\n", key("PersistentKeepalive"));
+                expected.push(Expected { networks, endpoint, shared, keepalive });
+            }
+            (text, expected, port, mtu)
+        })
+    }
+
+    /// A peer of the site file.
+    #[derive(Clone, Debug)]
+    struct Expected {
+        networks: std::collections::BTreeSet<String>,
+        endpoint: Option<String>,
+        shared: bool,
+        keepalive: u32,
+    }
+
     proptest! {
+        /// A site file has the same tunnel to the same peers.
+        #[test]
+        fn what_is_imported_and_read_is_the_same((text, expected, port, mtu) in random()) {
+            let imported = read(&text).map_err(TestCaseError::fail)?;
+            let site = parse(&imported.site, Path::new("")).expect("a site");
+            prop_assert_eq!(u32::from(site.interface.listen.port()), port);
+            prop_assert_eq!(site.interface.addresses[0].to_string(), "172.31.255.1/24");
+            prop_assert_eq!(mtu.unwrap_or(1420), site.interface.mtu);
+            prop_assert_eq!(mtu.is_none(), site.interface.finds_mtu);
+            prop_assert_eq!(site.peers.len(), expected.len());
+            for (i, (peer, expected)) in site.peers.iter().zip(&expected).enumerate() {
+                prop_assert_eq!(peer.public_key.to_string(), public(10 + i as u8));
+                let networks = peer.networks.iter().map(IpNet::to_string).collect();
+                prop_assert_eq!(&expected.networks, &networks);
+                prop_assert_eq!(&expected.endpoint, &peer.endpoint.as_ref().map(Endpoint::to_string));
+                prop_assert_eq!(expected.shared, peer.preshared_key.is_some());
+                prop_assert_eq!(peer.keepalive.map_or(0, u32::from), expected.keepalive);
+                prop_assert_eq!(peer.cap, CAP);
+            }
+            let empty = expected.iter().filter(|peer| peer.networks.is_empty()).count();
+            prop_assert_eq!(imported.notes.len(), empty, "{:?}", imported.notes);
+        }
+
         /// Whatever the file says, it is refused, or becomes a site file that is read, and no key is shown.
         #[test]
         fn any_file_is_imported_or_refused(

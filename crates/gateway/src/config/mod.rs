@@ -24,7 +24,7 @@ use toml::de::DeTable;
 const TOP: &[&str] = &["gateway", "class", "peer"];
 const GATEWAY: &[&str] = &[
     "key", "listen", "device", "address", "mtu", "uplink", "target", "loss", "queue", "status",
-    "metrics", "fwmark", "offload", "persist",
+    "metrics", "fwmark", "offload", "persist", "guard",
 ];
 const CLASS: &[&str] = &["dscp"];
 const PEER: &[&str] = &[
@@ -172,6 +172,7 @@ fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
         )?,
         offload: table.flag("offload")?.unwrap_or(true),
         persist: table.flag("persist")?.unwrap_or(false),
+        guard: table.flag("guard")?.unwrap_or(false),
     })
 }
 
@@ -287,10 +288,11 @@ fn endpoint(table: &Table, interface: &Interface) -> Result<Option<Endpoint>, Co
         ConfigError::new(value.span(), e).hint("a peer without endpoint calls first")
     })?;
     if let Endpoint::Address(address) = endpoint
-        && address.is_ipv4() != interface.listen.is_ipv4()
+        && !interface.reaches(address.ip())
     {
         let message = format!("{address} cannot be reached from {}", interface.listen);
-        let hint = "listen and endpoint have to be both of IPv4 or both of IPv6";
+        let hint =
+            "listen = \"[::]:51820\" reaches IPv4 and IPv6; other addresses reach their own kind";
         return Err(ConfigError::new(value.span(), message).hint(hint));
     }
     Ok(Some(endpoint))
@@ -355,6 +357,13 @@ fn service(value: &Value, cap: Rate, interface: &Interface) -> Result<Service, C
     Ok(service)
 }
 
+/// Returns the place of a key of a table, or of an entry of its list.
+fn entry(table: &Value, key: &str, place: usize) -> std::ops::Range<usize> {
+    let found = table.get_ref().as_table().and_then(|table| table.get(key));
+    let listed = found.and_then(|found| found.get_ref().as_array()?.get(place));
+    listed.or(found).unwrap_or(table).span()
+}
+
 /// Refuses a peer that has a key or a network of another one, or a network of this site.
 fn differs(
     peer: &PeerConfig,
@@ -362,27 +371,29 @@ fn differs(
     interface: &Interface,
     value: &Value,
 ) -> Result<(), ConfigError> {
+    let span = |key, place| entry(value, key, place);
     for own in &interface.addresses {
-        let same = |n: &&IpNet| **n == own.trunc();
-        if let Some(network) = peer.networks.iter().find(same) {
+        if let Some(place) = peer.networks.iter().position(|n| *n == own.trunc()) {
+            let network = own.trunc();
             let message = format!(
                 "{network} is behind peer {}, and the address {own} of this gateway is in it",
                 peer.name
             );
             let hint = "networks are those at the peer's site; a smaller or a larger one may overlap with this site's";
-            return Err(ConfigError::new(value.span(), message).hint(hint));
+            return Err(ConfigError::new(span("networks", place), message).hint(hint));
         }
     }
-    let all = |n: &&IpNet| n.prefix_len() == 0 && n.contains(&interface.listen.ip());
-    if let Some(all) = peer.networks.iter().find(all)
+    let all = |n: &IpNet| n.prefix_len() == 0 && interface.reaches(n.addr());
+    if let Some(place) = peer.networks.iter().position(all)
         && interface.fwmark.is_none()
     {
+        let all = peer.networks[place];
         let message = format!(
             "{all} is behind peer {}, and the gateway's own datagrams would go there, too",
             peer.name
         );
         let hint = "write fwmark = 51820 below [gateway]: marked datagrams take the host's routes";
-        return Err(ConfigError::new(value.span(), message).hint(hint));
+        return Err(ConfigError::new(span("networks", place), message).hint(hint));
     }
     // Datagrams to a peer would go into a tunnel.
     for (one, two) in others.iter().chain([peer]).flat_map(|o| [(o, peer), (peer, o)]) {
@@ -390,26 +401,30 @@ fn differs(
             continue;
         };
         // Routes of all addresses are in a table that marked datagrams do not see.
-        let holds = |n: &&IpNet| n.prefix_len() > 0 && n.contains(&endpoint.ip());
-        if let Some(network) = one.networks.iter().find(holds) {
+        let holds = |n: &IpNet| n.prefix_len() > 0 && n.contains(&endpoint.ip());
+        if let Some(place) = one.networks.iter().position(holds) {
+            let network = one.networks[place];
             let message = format!(
                 "{network} is behind peer {}, and the endpoint {endpoint} of peer {} is in it",
                 one.name, two.name
             );
             let hint =
                 "its datagrams would go into the tunnel; write networks without the endpoint";
-            return Err(ConfigError::new(value.span(), message).hint(hint));
+            let at =
+                if one.name == peer.name { span("networks", place) } else { span("endpoint", 0) };
+            return Err(ConfigError::new(at, message).hint(hint));
         }
     }
     for other in others {
         if other.public_key == peer.public_key {
             let message = format!("peer {} has the public key of peer {}", peer.name, other.name);
-            return Err(ConfigError::new(value.span(), message));
+            return Err(ConfigError::new(span("public_key", 0), message));
         }
-        if let Some(both) = other.networks.iter().find(|n| peer.networks.contains(n)) {
+        if let Some(place) = peer.networks.iter().position(|n| other.networks.contains(n)) {
+            let both = peer.networks[place];
             let message = format!("{both} is behind peer {} and peer {}", other.name, peer.name);
             let hint = "a network is behind one peer; a smaller one inside of it may be elsewhere";
-            return Err(ConfigError::new(value.span(), message).hint(hint));
+            return Err(ConfigError::new(span("networks", place), message).hint(hint));
         }
     }
     Ok(())
@@ -441,13 +456,16 @@ fn at(value: &Value, message: impl Display) -> ConfigError {
     ConfigError::new(value.span(), message.to_string())
 }
 
+/// The largest site file, and file of another program, that is read, in bytes.
+pub const LARGEST: u64 = 16 << 20;
+
 /// Reads the site file at this path.
 ///
 /// # Errors
 /// Fails if the file cannot be read, or is not as it has to be. The text is returned with an error in
 /// it.
 pub fn load(path: &Path) -> Result<Site, LoadError> {
-    let text = std::fs::read_to_string(path).map_err(LoadError::Unreadable)?;
+    let text = accord_files::read_text(path, LARGEST).map_err(LoadError::Unreadable)?;
     let folder = path.parent().map(PathBuf::from).unwrap_or_default();
     parse(&text, &folder).map_err(|error| LoadError::Wrong { text, error })
 }

@@ -6,7 +6,7 @@ use accord_family::{Service, Signal};
 use accord_units::{Bytes, Duration, Rate, Size, words};
 use ipnet::IpNet;
 use std::fmt;
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -68,6 +68,9 @@ pub struct Interface {
     pub offload: bool,
     /// True if the device stays when the gateway ends, with its addresses and routes.
     pub persist: bool,
+    /// True if packets to networks of peers are dropped where they have no route to the device, whether
+    /// the gateway runs or not.
+    pub guard: bool,
 }
 
 /// The bytes that the tunnel adds to a packet: IPv4 and UDP 28, WireGuard 32. Tunnels over IPv6 are
@@ -75,6 +78,12 @@ pub struct Interface {
 pub const OVERHEAD: u64 = 28 + 32;
 
 impl Interface {
+    /// Returns whether datagrams of the socket reach addresses of this kind. `[::]` is both.
+    pub fn reaches(&self, address: IpAddr) -> bool {
+        let both = self.listen.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED);
+        both || address.is_ipv4() == self.listen.is_ipv4()
+    }
+
     /// The size of the largest packet on the wire.
     pub fn packet(&self) -> Bytes {
         Bytes::new(u64::from(self.mtu) + OVERHEAD)

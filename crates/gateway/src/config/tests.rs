@@ -199,3 +199,35 @@ fn virtual_delay_is_none_or_has_a_bound() {
     }
     assert!(read("virtual_delay = true").is_err());
 }
+
+/// `[::]` reaches both families; another address its own.
+#[test]
+fn a_peer_is_of_a_family_that_the_socket_has() {
+    let read = |listen: &str, endpoint: &str, network: &str| {
+        let text = format!(
+            "[gateway]\nkey = \"x\"\nlisten = \"{listen}\"\n[peer.other]\n\
+             public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
+             networks = [\"{network}\"]\ncap = \"30 Mbps\"\nendpoint = \"{endpoint}\"\n"
+        );
+        parse(&text, Path::new("")).map_err(|e| e.to_string())
+    };
+    let (v4, v6) = ("192.0.2.1:1", "[2001:db8::1]:1");
+    for (listen, endpoint, works) in [
+        ("[::]:1", v4, true),
+        ("[::]:1", v6, true),
+        ("0.0.0.0:1", v4, true),
+        ("0.0.0.0:1", v6, false),
+        ("[2001:db8::7]:1", v6, true),
+        ("[2001:db8::7]:1", v4, false),
+    ] {
+        let site = read(listen, endpoint, "10.2.0.0/24");
+        assert_eq!(site.is_ok(), works, "{listen} {endpoint}: {site:?}");
+        assert!(site.err().is_none_or(|e| e.contains("[::]:51820")));
+    }
+    // Datagrams of either family would go into a network of all addresses.
+    for network in ["0.0.0.0/0", "::/0"] {
+        let error = read("[::]:1", v4, network).expect_err("refused");
+        assert!(error.contains("write fwmark"), "{error}");
+    }
+    assert!(read("0.0.0.0:1", v4, "::/0").is_ok());
+}

@@ -20,6 +20,9 @@ const QUEUE: usize = 500;
 /// The preference of the first of two rules, right before that of the kernel for its main table.
 const PREFERENCE: u32 = 32_764;
 
+/// The metric of guards, larger than those of other routes, so that a guard counts only without them.
+const GUARD: u32 = 4_000_000_000;
+
 /// The number of attempts to open a device in use, 20 ms apart.
 const TRIES: u32 = 50;
 
@@ -93,14 +96,15 @@ impl Device {
         }
         let mtu = site.interface.mtu;
         commands += &format!("link set {name} mtu {mtu} txqueuelen {QUEUE} up\n");
-        // A device that somebody has removed is not to be handed over again.
         let mark = site.interface.fwmark;
+        set_guards(mark, site.interface.guard, &[], &networks(site))?;
+        // A device that somebody has removed is not to be handed over again.
         ip(&commands)
             .and_then(|()| set_routes(name, mark, &[], &networks(site)))
             .inspect_err(|_| manager.forget(&label(offload)))?;
         let rules = set_rules(mark, &[], &networks(site));
-        // If the device stays, the rules do, too: packets of the site take no other way.
-        let stays = site.interface.persist || manager.is_there();
+        // If the device or a guard stays, the rules do, too: packets of the site take no other way.
+        let stays = site.interface.persist || site.interface.guard || manager.is_there();
         Ok(Device {
             tun,
             name: name.clone(),
@@ -127,9 +131,44 @@ impl Device {
 
     /// Changes the routes from those of one site file to those of another.
     pub fn change(&mut self, before: &Site, after: &Site) -> Result<(), RunError> {
-        set_routes(&self.name, self.mark, &networks(before), &networks(after))?;
-        self.rules = set_rules(self.mark, &self.rules, &networks(after))?;
+        let (old, new) = (networks(before), networks(after));
+        set_routes(&self.name, self.mark, &old, &new)?;
+        set_guards(self.mark, after.interface.guard, &old, &new)?;
+        self.rules = set_rules(self.mark, &self.rules, &new)?;
         Ok(())
+    }
+
+    /// Sets the addresses, routes and rules of a site that somebody has taken away, such as those of a
+    /// device that was down. Returns the number of those set, and the routes that cannot be.
+    pub fn restore(&mut self, site: &Site) -> Result<Restored, RunError> {
+        let (name, mut restored) = (&self.name, Restored::default());
+        let shown = ip_output(&["-o", "address", "show", "dev", name], "")?;
+        let there = |own: &&IpNet| shown.split_whitespace().any(|word| word == own.to_string());
+        for own in site.interface.addresses.iter().filter(|own| !there(own)) {
+            ip(&format!("address replace {own} dev {name}\n"))?;
+            restored.set += 1;
+        }
+        let all = networks(site);
+        set_guards(self.mark, site.interface.guard, &all, &all)?;
+        let own = routes(name, self.mark)?;
+        for network in all.into_iter().filter(|n| !own.contains(n)) {
+            match set_routes(name, self.mark, &[], &[network]) {
+                Ok(()) => restored.set += 1,
+                Err(why) => {
+                    restored.missing.push(network);
+                    restored.why = why.to_string();
+                }
+            }
+        }
+        for family in &self.rules {
+            let preference = (PREFERENCE + 1).to_string();
+            if ip_output(&[family, "rule", "show", "pref", &preference], "")?.trim().is_empty() {
+                set_rules(self.mark, &[], &networks(site))?;
+                restored.set += 1;
+                break;
+            }
+        }
+        Ok(restored)
     }
 
     /// Takes the packets that the kernel has sent. Returns their number.
@@ -256,6 +295,82 @@ fn create(site: &Site, again: bool) -> Result<(OwnedFd, Offload), RunError> {
 fn networks(site: &Site) -> Vec<IpNet> {
     let networks = site.peers.iter().flat_map(|p| &p.networks);
     networks.copied().collect()
+}
+
+/// The addresses and routes that somebody has taken away.
+#[derive(Debug, Default)]
+pub struct Restored {
+    /// The number of addresses, routes and rules that were set again.
+    pub set: usize,
+    /// The networks without a route to the device.
+    pub missing: Vec<IpNet>,
+    /// Why the last of them has none.
+    pub why: String,
+}
+
+/// Returns the networks with a route to a device, in the main table, and those of all addresses in that of
+/// the mark.
+fn routes(device: &str, mark: Option<u32>) -> Result<Vec<IpNet>, RunError> {
+    let mut shown = String::new();
+    for family in ["-4", "-6"] {
+        shown += &ip_output(&[family, "route", "show", "dev", device], "")?;
+        if let Some(mark) = mark {
+            // There is no such table without a route in it.
+            let table = mark.to_string();
+            let words = [family, "route", "show", "table", &table, "dev", device];
+            let all = ip_output(&words, "").unwrap_or_default();
+            let all = all.lines().filter(|line| line.starts_with("default"));
+            let family = if family == "-4" { "0.0.0.0/0\n" } else { "::/0\n" };
+            shown.extend(all.map(|_| family));
+        }
+    }
+    Ok(shown.lines().filter_map(destination).collect())
+}
+
+/// Returns the networks with a guard.
+fn guards(mark: Option<u32>) -> Result<Vec<IpNet>, RunError> {
+    let metric = format!("metric {GUARD}");
+    let mut found = Vec::new();
+    for (family, all) in [("-4", "0.0.0.0/0"), ("-6", "::/0")] {
+        let mut shown = ip_output(&[family, "route", "show", "type", "blackhole"], "")?;
+        if let Some(mark) = mark {
+            let words = [family, "route", "show", "table", &mark.to_string(), "type", "blackhole"];
+            shown += &ip_output(&words, "").unwrap_or_default();
+        }
+        let lines = shown.lines().filter(|line| line.contains(&metric));
+        let words = lines.filter_map(|line| line.split_whitespace().nth(1));
+        found.extend(words.filter_map(|word| destination(word.replace("default", all).as_str())));
+    }
+    Ok(found)
+}
+
+/// Sets the guards of networks: packets are dropped that have no other route. Removes those of networks
+/// that are gone, or all without `guard`.
+fn set_guards(
+    mark: Option<u32>,
+    guard: bool,
+    before: &[IpNet],
+    after: &[IpNet],
+) -> Result<(), RunError> {
+    let route = |n: &IpNet| match mark {
+        Some(mark) if n.prefix_len() == 0 => {
+            format!("blackhole {n} metric {GUARD} table {mark}\n")
+        }
+        _ => format!("blackhole {n} metric {GUARD}\n"),
+    };
+    let gone = (before.iter()).chain(after.iter().filter(|_| !guard));
+    let gone = gone.filter(|n| !guard || !after.contains(n));
+    let gone: String = gone.map(|n| format!("route del {}", route(n))).collect();
+    if !gone.is_empty() {
+        // Those that are not there are none the less gone.
+        let _ = ip_output(&["-force", "-batch", "-"], &gone);
+    }
+    if !guard {
+        return Ok(());
+    }
+    let there = guards(mark)?;
+    let new = after.iter().filter(|n| !there.contains(n));
+    ip(&new.map(|n| format!("route replace {}", route(n))).collect::<String>())
 }
 
 /// Changes routes to these networks into routes to those. A route of the host to one of them stays as it

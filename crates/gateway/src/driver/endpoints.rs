@@ -5,9 +5,9 @@ use crate::config::{Endpoint, PeerConfig, Site};
 use crate::gateway::Gateway;
 use crate::keys::PublicKey;
 use crate::sessions::Sessions;
+use accord_files::{read_text, write_unsynced};
 use accord_units::{Duration, Time};
 use std::collections::BTreeMap;
-use std::io::{Read, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -33,6 +33,10 @@ pub struct Endpoints {
     /// The file of learnt addresses, and its contents.
     file: Option<PathBuf>,
     kept: String,
+    /// The reasons why names of peers were of no use as of the latest answers.
+    unusable: BTreeMap<PublicKey, String>,
+    /// The lines for the log.
+    told: Vec<String>,
 }
 
 impl Endpoints {
@@ -45,11 +49,13 @@ impl Endpoints {
             next: BTreeMap::new(),
             file: file.map(|status| status.with_extension("endpoints")),
             kept: String::new(),
+            unusable: BTreeMap::new(),
+            told: Vec::new(),
         };
         let kept = endpoints.file.as_deref().map(read).unwrap_or_default();
         for (key, address) in kept {
             let fixed = (site.peers.iter()).any(|p| p.public_key == key && is_fixed(p));
-            if !fixed && address.is_ipv4() == site.interface.listen.is_ipv4() {
+            if !fixed && site.interface.reaches(address.ip()) {
                 gateway.set_endpoint(&key, address);
             }
         }
@@ -61,27 +67,53 @@ impl Endpoints {
                 None => break,
             };
             let Ok(answer) = answer else { break };
-            take(site, gateway, answer);
+            endpoints.take(site, gateway, answer);
             asked -= 1;
         }
         endpoints
     }
 
-    /// Looks up the names of peers that are not heard, and keeps the addresses that are in use. Returns the
-    /// reason if they cannot be kept.
+    /// Looks up the names of peers that are not heard, and keeps the addresses that are in use. Returns
+    /// lines for the log: names that are of no use, and addresses that cannot be kept.
     pub fn look(
         &mut self,
         site: &Site,
         gateway: &mut Gateway<impl Sessions>,
         now: Time,
-    ) -> Result<(), String> {
-        if let Some((_, answers)) = &self.resolver {
-            while let Ok(answer) = answers.try_recv() {
-                take(site, gateway, answer);
-            }
+    ) -> Vec<String> {
+        while let Some(answer) =
+            self.resolver.as_ref().and_then(|(_, answers)| answers.try_recv().ok())
+        {
+            self.take(site, gateway, answer);
         }
         self.ask(site, gateway, now);
-        self.keep(gateway)
+        if let Err(why) = self.keep(gateway) {
+            self.told.push(format!("event=endpoints-not-kept reason={why:?}"));
+        }
+        std::mem::take(&mut self.told)
+    }
+
+    /// Sets the address that was found for a peer: the first one that the gateway's socket reaches.
+    fn take(&mut self, site: &Site, gateway: &mut Gateway<impl Sessions>, (key, found): Answer) {
+        let usable = found.iter().find(|a| site.interface.reaches(a.ip()));
+        if let Some(address) = usable {
+            gateway.set_endpoint(&key, *address);
+            self.unusable.remove(&key);
+            return;
+        }
+        let why = match found.first() {
+            None => "the resolver finds no address".to_string(),
+            Some(other) => {
+                format!("{} cannot be reached from {}", other.ip(), site.interface.listen)
+            }
+        };
+        let peer = site.peers.iter().find(|p| p.public_key == key);
+        if self.unusable.get(&key) != Some(&why)
+            && let Some(peer) = peer
+        {
+            self.told.push(format!("event=name-not-usable peer={} reason={why:?}", peer.name));
+            self.unusable.insert(key, why);
+        }
     }
 
     /// Asks for the addresses of peers with names that are not heard.
@@ -116,21 +148,15 @@ impl Endpoints {
             return Ok(());
         }
         self.kept = text;
-        write(path, &self.kept).map_err(|e| format!("{} cannot be written: {e}", path.display()))
+        // The thread of the packets does not wait for the disk.
+        write_unsynced(path, self.kept.as_bytes())
+            .map_err(|e| format!("{} cannot be written: {e}", path.display()))
     }
 }
 
 /// Returns whether the site file has the address of a peer.
 fn is_fixed(peer: &PeerConfig) -> bool {
     matches!(peer.endpoint, Some(Endpoint::Address(_)))
-}
-
-/// Sets the address that was found for a peer: the first one that the gateway's socket reaches.
-fn take(site: &Site, gateway: &mut Gateway<impl Sessions>, (key, found): Answer) {
-    let listen = site.interface.listen;
-    if let Some(address) = found.into_iter().find(|a| a.is_ipv4() == listen.is_ipv4()) {
-        gateway.set_endpoint(&key, address);
-    }
 }
 
 /// Starts a thread that looks names up. It ends with the sender of its questions.
@@ -153,24 +179,12 @@ fn resolver() -> (Sender<Question>, Receiver<Answer>) {
 
 /// Reads the addresses in a file. Lines that are none are left out, and so is a file that is not there.
 fn read(path: &Path) -> Vec<(PublicKey, SocketAddr)> {
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map(|file| file.take(LONGEST_FILE));
-    let _ = file.and_then(|mut file| file.read_to_string(&mut text));
+    let text = read_text(path, LONGEST_FILE).unwrap_or_default();
     let entry = |line: &str| {
         let (key, address) = line.split_once(' ')?;
         Some((key.parse().ok()?, address.parse().ok()?))
     };
     text.lines().filter_map(entry).collect()
-}
-
-/// Replaces a file at once, so that none that is half written is ever read.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let new = path.with_extension("endpoints.new");
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(&new)?.write_all(text.as_bytes())?;
-    std::fs::rename(&new, path)
 }
 
 #[cfg(test)]
@@ -186,16 +200,72 @@ mod tests {
         let key = |n: u8| PrivateKey::new([n; 32]).public();
         let addresses = ["192.0.2.1:51820", "[2001:db8::1]:7"];
         let text = format!("{} {}\n{} {}\n", key(1), addresses[0], key(2), addresses[1]);
-        write(&path, &text).expect("written");
+        write_unsynced(&path, text.as_bytes()).expect("written");
         let kept: Vec<_> = (addresses.iter().zip([1, 2]))
             .map(|(address, n)| (key(n), address.parse().expect("an address")))
             .collect();
         assert_eq!(read(&path), kept);
         // A damaged line costs its own address.
-        write(&path, &format!("no key\n{text}{}\n\u{0}", key(3))).expect("written");
+        let damaged = format!("no key\n{text}{}\n\u{0}", key(3));
+        write_unsynced(&path, damaged.as_bytes()).expect("written");
         assert_eq!(read(&path), kept);
         std::fs::write(&path, [0xff; 100]).expect("written");
         assert_eq!(read(&path), []);
+    }
+
+    /// A name whose addresses the socket does not reach is logged once, and one with another address, too,
+    /// is used.
+    #[test]
+    fn a_name_of_the_other_kind_is_told() {
+        use crate::config::parse;
+        use crate::wireguard::WireGuard;
+        let (own, peer) = (PrivateKey::new([1; 32]), PrivateKey::new([2; 32]).public());
+        let answers: [Vec<SocketAddr>; 3] = [
+            vec!["[2001:db8::1]:7".parse().expect("an address")],
+            vec![],
+            vec!["[2001:db8::1]:7", "192.0.2.1:7"]
+                .into_iter()
+                .map(|a| a.parse().expect("an address"))
+                .collect(),
+        ];
+        for (listen, expected) in [
+            ("0.0.0.0:0", [None, None, Some("192.0.2.1:7")]),
+            ("[::]:0", [Some("[2001:db8::1]:7"), Some("[2001:db8::1]:7"), Some("[2001:db8::1]:7")]),
+        ] {
+            let text = format!(
+                "[gateway]\nkey = \"x\"\nlisten = \"{listen}\"\n[peer.b]\npublic_key = \"{peer}\"\n\
+                 endpoint = \"peer.example.net:7\"\nnetworks = []\ncap = \"1 Mbps\"\n"
+            );
+            let site = parse(&text, Path::new("")).expect("a site");
+            let sessions = WireGuard::new(&own, &[]);
+            let gateway = Gateway::new(&site, &own.public(), sessions, 1);
+            let mut gateway = gateway.expect("a gateway");
+            let mut endpoints = Endpoints {
+                resolver: None,
+                next: BTreeMap::new(),
+                file: None,
+                kept: String::new(),
+                unusable: BTreeMap::new(),
+                told: Vec::new(),
+            };
+            for (answer, expected) in answers.iter().zip(expected) {
+                for _ in 0..2 {
+                    endpoints.take(&site, &mut gateway, (peer, answer.clone()));
+                }
+                let found = gateway.peers()[0].endpoint.map(|e| e.to_string());
+                assert_eq!(found.as_deref(), expected, "{listen}");
+            }
+            let told = match listen {
+                "[::]:0" => {
+                    vec!["event=name-not-usable peer=b reason=\"the resolver finds no address\""]
+                }
+                _ => vec![
+                    "event=name-not-usable peer=b reason=\"2001:db8::1 cannot be reached from 0.0.0.0:0\"",
+                    "event=name-not-usable peer=b reason=\"the resolver finds no address\"",
+                ],
+            };
+            assert_eq!(endpoints.told, told);
+        }
     }
 
     #[test]

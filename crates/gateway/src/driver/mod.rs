@@ -9,12 +9,14 @@ mod endpoints;
 mod notify;
 mod offload;
 mod socket;
+mod watch;
 
 use self::ask::{Ask, parse, parse_metrics};
 use self::device::Device;
 use self::endpoints::Endpoints;
 use self::notify::Manager;
 use self::socket::Socket;
+use self::watch::Watch;
 use crate::config::{Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
@@ -24,6 +26,8 @@ use crate::wireguard::{PeerKeys, WireGuard};
 use accord_door::Door;
 use accord_host::Clock;
 use accord_units::{Duration, Time};
+use ipnet::IpNet;
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -48,6 +52,13 @@ const MUCH: f64 = 6e4;
 const AVERAGED: Duration = Duration::from_ms(1);
 /// The time from one look at the peers for the log to the next.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// The time from one look at the news of the kernel to the next, and that between attempts to set routes
+/// that are missing.
+const NEWS: Duration = Duration::from_ms(50);
+const AGAIN: Duration = Duration::from_secs(5);
+/// The time from one line of the log about a flood to the next.
+const FLOOD: Duration = Duration::from_secs(60);
 
 /// The longest wait before signals and the stop flag are examined again.
 const LONGEST_WAIT: Duration = Duration::from_ms(500);
@@ -122,6 +133,15 @@ struct Driver<'a> {
     /// The name and state of each peer as of the latest line of the log.
     told: Vec<(String, &'static str)>,
     next_look: Time,
+    /// The news about the device, unless the kernel does not give it.
+    watch: Option<Watch>,
+    /// The networks of peers without a route to the device.
+    missing: Vec<IpNet>,
+    /// When to look at the news, and when to try again to set missing routes.
+    next_news: Time,
+    next_attempt: Time,
+    /// The refused handshakes as of the latest line of the log about them, and when there may be another.
+    told_floods: (u64, Time),
     load: Load,
 }
 
@@ -163,8 +183,14 @@ impl<'a> Driver<'a> {
         let mut gateway = gateway.map_err(RunError::Wrong)?;
         let interface = &site.interface;
         let (listen, mark, offload) = (interface.listen, interface.fwmark, interface.offload);
-        let socket = Socket::bind(listen, mark, offload, &mut kept, &manager)
-            .map_err(|e| RunError::Unable(format!("{listen} cannot be bound: {e}")))?;
+        let socket = Socket::bind(listen, mark, offload, &mut kept, &manager).map_err(|e| {
+            let absent = e.raw_os_error() == Some(Errno::EAFNOSUPPORT as i32);
+            let more = match absent && listen.is_ipv6() {
+                true => "; this host has no IPv6: listen = \"0.0.0.0:51820\" is IPv4 alone",
+                false => "",
+            };
+            RunError::Unable(format!("{listen} cannot be bound: {e}{more}"))
+        })?;
         let status = interface.status.as_deref().map(|path| Door::open(path, parse));
         let metrics = (interface.metrics).map(|address| Door::listen(address, parse_metrics));
         let doors = status.into_iter().chain(metrics).collect::<Result<_, _>>()?;
@@ -173,8 +199,19 @@ impl<'a> Driver<'a> {
         let clock = Clock::at_one_second();
         // Before the routes of the site are there, which may be in the way of the resolver.
         let endpoints = Endpoints::open(&site, &mut gateway, clock.now());
+        let device = Device::open(&site, &mut kept, &manager)?;
+        let watch = Watch::open(&interface.device);
+        if let Err(e) = watch {
+            let reason = e.desc();
+            (options.log)(&format!("event=routes-not-watched reason={reason:?}"));
+        }
         Ok(Driver {
-            device: Device::open(&site, &mut kept, &manager)?,
+            device,
+            watch: watch.ok(),
+            missing: Vec::new(),
+            next_news: Time::ZERO,
+            next_attempt: Time::ZERO,
+            told_floods: (0, Time::ZERO),
             gateway,
             doors,
             endpoints,
@@ -216,6 +253,7 @@ impl<'a> Driver<'a> {
             self.take_in()?;
             let wake = self.poll();
             self.answer();
+            self.keep_routes();
             self.look();
             self.wait(wake);
         };
@@ -334,7 +372,38 @@ impl<'a> Driver<'a> {
     fn status(&self) -> crate::status::Status {
         let uptime = self.clock.now().as_secs_f64() - 1.0;
         let (site, offloads) = (&self.site, self.offloads());
-        status(&self.gateway, site, &self.config, offloads, uptime)
+        let mut status = status(&self.gateway, site, &self.config, offloads, uptime);
+        status.missing_routes = self.missing.len();
+        status
+    }
+
+    /// Sets addresses and routes again that somebody has taken away. Packets of the site would leave by
+    /// other routes, in the clear.
+    fn keep_routes(&mut self) {
+        let now = self.clock.now();
+        if now < self.next_news {
+            return;
+        }
+        self.next_news = now + NEWS;
+        let news = self.watch.as_mut().is_some_and(Watch::hears);
+        let again = !self.missing.is_empty() && now >= self.next_attempt;
+        if !news && !again {
+            return;
+        }
+        self.next_attempt = now + AGAIN;
+        let restored = match self.device.restore(&self.site) {
+            Ok(restored) => restored,
+            // The device is gone: the next read of it ends the gateway.
+            Err(_) => return,
+        };
+        if restored.set > 0 {
+            self.log(&format!("event=routes-set count={}", restored.set));
+        }
+        if restored.missing != self.missing && !restored.missing.is_empty() {
+            let (count, why) = (restored.missing.len(), restored.why);
+            self.log(&format!("event=routes-missing count={count} reason={why:?}"));
+        }
+        self.missing = restored.missing;
     }
 
     /// Returns the offloads in use, in the order of [`OFFLOADS`].
@@ -356,8 +425,8 @@ impl<'a> Driver<'a> {
             return;
         }
         self.next_look = now + LOOK;
-        if let Err(why) = self.endpoints.look(&self.site, &mut self.gateway, now) {
-            self.log(&format!("event=endpoints-not-kept reason={why:?}"));
+        for line in self.endpoints.look(&self.site, &mut self.gateway, now) {
+            self.log(&line);
         }
         let peers = self.status().peers;
         let told: Vec<(String, &'static str)> =
@@ -366,6 +435,13 @@ impl<'a> Driver<'a> {
             self.log(&format!("event=state peer={peer} state={state}"));
         }
         self.told = told;
+        let (count, next) = self.told_floods;
+        let flood = self.gateway.dropped.flood;
+        if flood > count && now >= next {
+            let from = self.gateway.flooding.map_or(String::new(), |a| a.to_string());
+            self.log(&format!("event=flood from={from} dropped={}", flood - count));
+            self.told_floods = (flood, now + FLOOD);
+        }
         let offloads = self.offloads();
         if offloads != self.told_offloads {
             // The kernel refused an offload that it had accepted. Packets go on, one by one.

@@ -135,7 +135,7 @@ impl Shape {
             20 => &packet[12..20],
             _ => &packet[8..40],
         };
-        let sum = addresses.chunks_exact(2).map(|w| u64::from(u16::from_be_bytes([w[0], w[1]])));
+        let sum = addresses.as_chunks().0.iter().map(|w| u64::from(u16::from_be_bytes(*w)));
         sum.sum::<u64>() + u64::from(self.protocol) + length as u64
     }
 

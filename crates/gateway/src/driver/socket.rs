@@ -11,8 +11,8 @@ use accord_host::Clock;
 use accord_units::{Duration, Time};
 use nix::errno::Errno;
 use nix::sys::socket::{
-    ControlMessage, ControlMessageOwned, MsgFlags, SockaddrStorage, getsockopt, recvmsg, sendmsg,
-    setsockopt, sockopt,
+    AddressFamily, ControlMessage, ControlMessageOwned, MsgFlags, SockFlag, SockType,
+    SockaddrStorage, getsockopt, recvmsg, sendmsg, setsockopt, sockopt,
 };
 use nix::sys::time::TimeSpec;
 use nix::{libc, setsockopt_impl, sockopt_impl};
@@ -47,6 +47,8 @@ const MOST_BYTES: usize = 65_000;
 /// The socket and its buffers.
 pub struct Socket {
     udp: UdpSocket,
+    /// True if addresses of IPv4 are mapped ones of IPv6 for the kernel.
+    maps: bool,
     room: Vec<u8>,
     /// The room for control messages of the kernel.
     told: Vec<u8>,
@@ -100,7 +102,7 @@ impl Socket {
         let udp = match found {
             Some(udp) => udp,
             None => {
-                let udp = UdpSocket::bind(address)?;
+                let udp = bound(address)?;
                 manager.keep(NAME, udp.as_fd());
                 udp
             }
@@ -110,11 +112,11 @@ impl Socket {
         if mark.is_some() || getsockopt(&udp, sockopt::Mark).is_ok_and(|m| m != 0) {
             setsockopt(&udp, sockopt::Mark, &mark.unwrap_or(0))?;
         }
-        if address.is_ipv4() {
-            setsockopt(&udp, sockopt::IpRecvTos, &true)?
-        } else {
+        if address.is_ipv6() {
             setsockopt(&udp, sockopt::Ipv6RecvTClass, &true)?
         }
+        // A socket of IPv6 may carry IPv4, too.
+        setsockopt(&udp, sockopt::IpRecvTos, &true)?;
         setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
         // With CAP_NET_ADMIN it may be more than others get.
         if setsockopt(&udp, sockopt::RcvBufForce, &BUFFER).is_err() {
@@ -132,8 +134,9 @@ impl Socket {
         set_whole(&udp, whole)?;
         Ok(Socket {
             udp,
+            maps: address.is_ipv6(),
             room: vec![0; LONGEST],
-            told: nix::cmsg_space!(i32, i32, TimeSpec),
+            told: nix::cmsg_space!(i32, i32, i32, TimeSpec),
             joins,
             outgoing: Outgoing { declined, ..Outgoing::default() },
             whole,
@@ -143,13 +146,13 @@ impl Socket {
     /// Sends all datagrams that wait, in their order. Those that the kernel has no room for are lost,
     /// as they would be further on.
     pub fn flush(&mut self) {
-        let (udp, whole) = (&self.udp, &mut self.whole);
+        let (udp, maps, whole) = (&self.udp, self.maps, &mut self.whole);
         self.outgoing.flush(|way, segment, bytes| {
             if way.whole != *whole {
                 set_whole(udp, way.whole)?;
                 *whole = way.whole;
             }
-            send(udp, way, segment, bytes)
+            send(udp, maps, way, segment, bytes)
         });
     }
 
@@ -266,7 +269,14 @@ fn set_whole(udp: &UdpSocket, whole: bool) -> nix::Result<()> {
 }
 
 /// Sends bytes, in one datagram or in several of a length.
-fn send(udp: &UdpSocket, way: &Way, segment: Option<u16>, bytes: &[u8]) -> nix::Result<()> {
+/// `maps` says that the socket is one of IPv6.
+fn send(
+    udp: &UdpSocket,
+    maps: bool,
+    way: &Way,
+    segment: Option<u16>,
+    bytes: &[u8],
+) -> nix::Result<()> {
     let (class, length) = (i32::from(way.tos), segment.unwrap_or(0));
     let octet = match way.to {
         SocketAddr::V6(_) => ControlMessage::Ipv6TClass(&class),
@@ -274,7 +284,11 @@ fn send(udp: &UdpSocket, way: &Way, segment: Option<u16>, bytes: &[u8]) -> nix::
     };
     let both = [octet, ControlMessage::UdpGsoSegments(&length)];
     let told = &both[..1 + usize::from(segment.is_some())];
-    let to = SockaddrStorage::from(way.to);
+    let to = match way.to {
+        SocketAddr::V4(v4) if maps => SocketAddr::from((v4.ip().to_ipv6_mapped(), v4.port())),
+        to => to,
+    };
+    let to = SockaddrStorage::from(to);
     loop {
         let slices = [IoSlice::new(bytes)];
         match sendmsg(udp.as_raw_fd(), &slices, told, MsgFlags::empty(), Some(&to)) {
@@ -285,12 +299,29 @@ fn send(udp: &UdpSocket, way: &Way, segment: Option<u16>, bytes: &[u8]) -> nix::
     }
 }
 
+/// Returns the address of a sender. That of IPv4 at a socket of IPv6 is one of IPv4.
 fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     match (storage.as_sockaddr_in(), storage.as_sockaddr_in6()) {
         (Some(a), _) => Some(SocketAddrV4::from(*a).into()),
-        (None, Some(a)) => Some(SocketAddrV6::from(*a).into()),
+        (None, Some(a)) => {
+            let v6 = SocketAddrV6::from(*a);
+            let v4 = v6.ip().to_ipv4_mapped();
+            Some(v4.map_or(v6.into(), |v4| SocketAddr::from((v4, v6.port()))))
+        }
         (None, None) => None,
     }
+}
+
+/// Creates a socket with this address. `[::]` is that of IPv4, too, whatever the host's default.
+fn bound(address: SocketAddr) -> Result<UdpSocket> {
+    let flags = SockFlag::SOCK_CLOEXEC;
+    let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let socket = nix::sys::socket::socket(family, SockType::Datagram, flags, None)?;
+    if address.is_ipv6() {
+        setsockopt(&socket, sockopt::Ipv6V6Only, &!address.ip().is_unspecified())?;
+    }
+    nix::sys::socket::bind(socket.as_raw_fd(), &SockaddrStorage::from(address))?;
+    Ok(UdpSocket::from(socket))
 }
 
 impl AsFd for Socket {
@@ -353,6 +384,39 @@ mod tests {
                 .collect();
             for (offload, joins) in [(false, false), (true, false), (false, true), (true, true)] {
                 prop_assert_eq!(&across(offload, joins, &datagrams), &datagrams);
+            }
+        }
+    }
+
+    /// A socket of `[::]` has both kinds, with the octet and the address of each, whole and not.
+    #[test]
+    fn both_kinds_of_addresses_have_one_socket() {
+        let any = "[::]:0".parse().expect("an address");
+        let bind = |to| Socket::bind(to, None, true, &mut Vec::new(), &Manager::default());
+        let mut both = bind(any).expect("bound");
+        let port = both.udp.local_addr().expect("bound").port();
+        let clock = Clock::at_one_second();
+        for address in ["127.0.0.1", "::1"] {
+            let address: std::net::IpAddr = address.parse().expect("an address");
+            let mut one = bind((address, 0).into()).expect("bound");
+            let own = one.udp.local_addr().expect("bound");
+            for whole in [true, false] {
+                let there = Way { to: (address, port).into(), tos: 0xb8, whole };
+                one.outgoing.push(there, &[7; 99]);
+                one.flush();
+                let mut arrived = Vec::new();
+                let echo = |out: &mut Outgoing, from, tos, _, bytes: &[u8]| {
+                    arrived.push((from, tos, bytes.to_vec()));
+                    out.push(Way { to: from, tos: 3, whole }, bytes);
+                };
+                assert_eq!(both.receive(&clock, echo).expect("received"), 1, "{address}");
+                assert_eq!(arrived, [(own, 0xb8, vec![7; 99])]);
+                both.flush();
+                assert_eq!((one.outgoing.refused, both.outgoing.refused), (0, 0));
+                let mut back = Vec::new();
+                let take = |_: &mut Outgoing, from, tos, _, _: &[u8]| back.push((from, tos));
+                assert_eq!(one.receive(&clock, take).expect("received"), 1, "{address}");
+                assert_eq!(back, [((address, port).into(), 3)]);
             }
         }
     }

@@ -20,8 +20,8 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -70,6 +70,8 @@ pub struct Sites {
     keys: std::cell::RefCell<Vec<PrivateKey>>,
     /// Has gateways read their files again, by end.
     pub reload: [Arc<AtomicBool>; 2],
+    /// The lines of their logs, by end.
+    logs: [Arc<Mutex<Vec<String>>>; 2],
     pub folder: tempfile::TempDir,
 }
 
@@ -150,6 +152,7 @@ impl Sites {
             gateways: [None, None],
             keys: Default::default(),
             reload: Default::default(),
+            logs: Default::default(),
             folder: tempfile::tempdir().expect("a folder"),
         }
     }
@@ -247,10 +250,10 @@ impl Sites {
     pub fn start(&mut self, end: usize, path: &Path) {
         let (namespace, stop) = (self.ends[end].clone(), Arc::new(AtomicBool::new(false)));
         let (path, stopped) = (path.to_path_buf(), stop.clone());
-        let reload = self.reload[end].clone();
+        let (reload, log) = (self.reload[end].clone(), self.logs[end].clone());
         let work = move || {
-            let options =
-                Options { path, stop: stopped, reload, signals: false, log: Box::new(|_| ()) };
+            let log = Box::new(move |line: &str| log.lock().expect("whole").push(line.into()));
+            let options = Options { path, stop: stopped, reload, signals: false, log };
             run(&options).map(|_| ()).map_err(|e| e.to_string())
         };
         let thread = std::thread::spawn(move || {
@@ -258,6 +261,11 @@ impl Sites {
             ended.expect("the gateway runs");
         });
         self.gateways[end] = Some((stop, thread));
+    }
+
+    /// The lines that the gateways at one end have logged.
+    pub fn log(&self, end: usize) -> Vec<String> {
+        self.logs[end].lock().expect("whole").clone()
     }
 
     /// Starts a gateway at one end that does not run. Returns why.

@@ -21,8 +21,8 @@ pub struct Timed {
 }
 
 impl Sessions for Timed {
-    fn open(&mut self, from: SocketAddr, datagram: &[u8], out: &mut Vec<u8>) -> Opened {
-        self.inner.open(from, datagram, out)
+    fn open(&mut self, from: SocketAddr, datagram: &[u8], at: Time, out: &mut Vec<u8>) -> Opened {
+        self.inner.open(from, datagram, at, out)
     }
 
     fn seal(&mut self, peer: usize, packet: &[u8], out: &mut Vec<u8>) -> bool {

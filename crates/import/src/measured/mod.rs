@@ -13,7 +13,7 @@ mod ss;
 use crate::error::ImportError;
 use crate::limits;
 use crate::text::numbers;
-use accord_units::words;
+use accord_units::{Words, words};
 use draft::Draft;
 
 words! {
@@ -54,7 +54,16 @@ impl Format {
         }
         let mut lines = start.lines();
         let first = lines.next()?.trim();
-        (ss::time(first).is_some()).then_some(Format::Ss)
+        (ss::time(first).is_some() || ss::stamped(first).is_some()).then_some(Format::Ss)
+    }
+
+    /// Returns a hint for a text whose format is not recognised.
+    pub fn advice(text: &str) -> String {
+        // The head of the table that iperf3 prints for people.
+        if text.contains("[ ID]") && text.contains("Interval") {
+            return "this is the output of iperf3 for people: write it with iperf3 --json".into();
+        }
+        format!("name it with --format: {}", Format::words().join(", "))
     }
 }
 

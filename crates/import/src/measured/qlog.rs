@@ -216,7 +216,11 @@ impl Trace {
                 }
             }
             "packet_sent" => {
-                let Some(size) = size(data) else {
+                let Some(size) = size(data).or_else(|| {
+                    let payload = payload(data)?;
+                    draft.remark("Sizes are those of payloads: the log has no others.");
+                    Some(payload)
+                }) else {
                     return Ok(());
                 };
                 let space = (path, space(data));
@@ -390,6 +394,13 @@ fn size(data: &Value) -> Option<f64> {
         header.and_then(|h| h.get("length")),
     ];
     places.into_iter().flatten().find_map(number)
+}
+
+/// Returns the size of the payload of a packet, which some stacks log in place of the whole.
+fn payload(data: &Value) -> Option<f64> {
+    let places = [data.get("raw"), data.get("header"), Some(data)];
+    let mut found = places.into_iter().flatten().filter_map(|p| p.get("payload_length"));
+    found.find_map(number)
 }
 
 fn packet_number(data: &Value) -> Option<u64> {

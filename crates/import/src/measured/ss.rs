@@ -7,6 +7,8 @@
 //! while sleep 0.1; do date +%s.%N; ss -tinH state established; done
 //! ```
 //!
+//! The time may also be in front of each line, as `ts` of moreutils puts it there.
+//!
 //! A connection is a line with its two addresses, followed by its figures on indented lines, or on
 //! the same line with `-O`.
 
@@ -41,6 +43,18 @@ pub fn read(text: &str, draft: &mut Draft) {
             }
             continue;
         }
+        let line = match stamped(line) {
+            Some((time, rest)) => {
+                now = (time >= last_time).then_some(time);
+                if now.is_none() {
+                    draft.damage(at("the time is earlier than the previous one".into()));
+                    continue;
+                }
+                last_time = time;
+                rest
+            }
+            None => line,
+        };
         let info = if line.starts_with([' ', '\t']) {
             line
         } else {
@@ -129,6 +143,15 @@ pub fn time(line: &str) -> Option<f64> {
         seconds *= 1e-3;
     }
     Some(seconds)
+}
+
+/// Returns the time at the start of a line, and the rest of the line behind one space. A queue, which
+/// may stand there, too, is shorter than the seconds since 1970.
+pub fn stamped(line: &str) -> Option<(f64, &str)> {
+    let (word, rest) = line.split_once([' ', '\t'])?;
+    let whole = word.split(['.', ',']).next().unwrap_or(word);
+    let date = whole.len() >= 10 && !rest.trim().is_empty();
+    Some((time(word).filter(|_| date)?, rest))
 }
 
 /// Returns the two addresses of a connection, and the rest of the line. Ports may be names.

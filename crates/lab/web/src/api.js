@@ -30,13 +30,17 @@ async function ask(path, body, signal) {
 
 const query = (values) => new URLSearchParams(values).toString();
 
-export const start = async () => (await ask("/api/start")).json();
+/** Returns the file with this key, or else the one that was opened last. */
+export const start = async (file) => (await ask(`/api/start?${query(file ? { file } : {})}`)).json();
 export const gallery = async () => (await ask("/api/gallery")).json();
 export const schema = async () => (await ask("/api/schema")).json();
 export const scenario = async (id) => (await ask(`/api/scenario?${query({ id })}`)).text();
-export const check = async (text, signal) => (await ask("/api/check", { text }, signal)).json();
-/** Saves a text in the open file, or in a file of that name. A refusal with status 409 asks for `replace`. */
-export const save = async (text, name, replace) => (await ask("/api/save", { text, name, replace })).json();
+export const check = async (text, file, signal) => (await ask("/api/check", { text, file }, signal)).json();
+/**
+ * Saves a text. `to` is the name of a new file, or the key of a file with the mark of the text that this tab knows
+ * of it. A refusal with status 409 asks for `replace`.
+ */
+export const save = async (text, to, replace) => (await ask("/api/save", { text, ...to, replace })).json();
 export const exported = async (run) => (await (await ask("/api/export", { run })).json()).directory;
 export const exercise = async (id, seed) => (await ask(`/api/exercise?${query({ id, seed })}`)).json();
 export const grade = async (id, seed, answer) => (await ask("/api/grade", { id, seed, answer })).json();

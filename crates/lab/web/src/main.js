@@ -18,10 +18,15 @@ const MOST_KEPT = 3;
 const MOST_SETTINGS = 6;
 /** The key of the gallery's entry that this tab shows. */
 const OPEN = "accord-lab open";
+/** The key of the file that this tab opened last. */
+const FILE = "accord-lab file";
 
 const byId = (id) => document.getElementById(id);
 const message = (text) => (byId("message").textContent = text);
 const failed = (error) => error.name !== "AbortError" && message(error.message);
+
+/** Returns a file with its text as a place. Its mark says to the server which text this tab knows. */
+const placeOf = ({ file, key, mark }, text) => ({ key: `file ${key}`, id: null, file: key, mark, name: file, base: text });
 
 class Laboratory {
   constructor(start, schema, gallery) {
@@ -68,24 +73,26 @@ class Laboratory {
 
   async openEntry(id) {
     try {
-      this.open({ key: `entry ${id}`, id, name: id, base: await api.scenario(id) });
+      this.open({ key: `entry ${id}`, id, file: undefined, name: id, base: await api.scenario(id) });
     } catch (error) {
       failed(error);
     }
   }
 
-  openFile({ file, key }, text) {
-    this.open({ key: `file ${key}`, id: null, name: file, base: text });
+  openFile(file, text) {
+    this.showFile(file);
+    this.open(placeOf(file, text));
   }
 
   /**
-   * Opens a place: { key, id, name, base }. `id` is the gallery's, or null for a file, and `base` is the
-   * text as the gallery or the file has it. `draft` is the text for the editor and the one from which it
-   * was made.
+   * Opens a place: { key, id, file, mark, name, base }. `id` is the gallery's, or null for a file, and
+   * `base` is the text as the gallery or the file has it. `draft` is the text for the editor and the one
+   * from which it was made.
    */
   open(place, draft = this.drafts.read(place.key)) {
     this.place = { ...place, from: draft?.from ?? place.base };
     this.tab?.setItem(OPEN, place.id ?? "");
+    if (place.file !== undefined) this.tab?.setItem(FILE, place.file);
     byId("save").hidden = place.id !== null;
     this.editor.text = draft?.text ?? place.base;
     const stale = this.place.from !== place.base ? ` ${place.name} itself has changed since you made them.` : "";
@@ -133,7 +140,7 @@ class Laboratory {
       if (!id || !this.mayLeave()) return;
       if (id !== "file") return this.openEntry(id);
       try {
-        const { file, text } = await api.start();
+        const { file, text } = await api.start(this.file.key);
         this.openFile(file, text);
       } catch (error) {
         failed(error);
@@ -165,7 +172,7 @@ class Laboratory {
     this.checking = new AbortController();
     const text = this.editor.text;
     try {
-      const draft = await api.check(text, this.checking.signal);
+      const draft = await api.check(text, this.place.file, this.checking.signal);
       this.editor.mark(draft.errors);
       const mended = document.body.classList.contains("wrong");
       document.body.classList.toggle("wrong", draft.errors.length > 0);
@@ -218,7 +225,7 @@ class Laboratory {
     Object.assign(this.result, { run: undefined, text, place: this.place, point: point.hidden ? "" : point.selectedOptions[0]?.text });
     this.name();
     this.result.tables.querySelectorAll(".failed").forEach((p) => p.remove());
-    const request = { text, engines, point: Number(point.value || 0) };
+    const request = { text, file: this.place.file, engines, point: Number(point.value || 0) };
     const failures = [];
     try {
       await api.run(request, running.signal, (event) => {
@@ -337,31 +344,33 @@ class Laboratory {
   /** Saves the text in its file. A text of the gallery needs a name. */
   async save() {
     if (this.place.id !== null) return this.saveAs();
-    await this.write(undefined);
+    await this.write({ file: this.place.file, base: this.place.mark });
   }
 
   async saveAs() {
     const given = this.place.id === null ? this.place.name.split(/[\\/]/).pop() : `${this.place.id}.toml`;
     const name = prompt("Save in the folder of the laboratory as:", given);
-    if (name) await this.write(name);
+    if (name) await this.write({ name });
   }
 
-  async write(name) {
+  /** Writes the text to a place as `api.save` has it. */
+  async write(to) {
     const { text } = this.editor;
     const { from, base } = this.place;
-    if (!name && from !== base && !confirm(`${this.place.name} has changed since you made these changes. Replace it?`)) return;
+    if (!to.name && from !== base && !confirm(`${this.place.name} has changed since you made these changes. Replace it?`)) return;
     try {
       let file;
       try {
-        file = await api.save(text, name, false);
+        file = await api.save(text, to, false);
       } catch (error) {
         if (error.status !== 409 || !confirm(`${error.message}. Replace it?`)) throw error;
-        file = await api.save(text, name, true);
+        file = await api.save(text, to, true);
       }
       this.drafts.write(this.place.key, base, base);
       this.showFile(file);
-      this.place = { key: `file ${file.key}`, id: null, name: file.file, base: text, from: text };
+      this.place = { ...placeOf(file, text), from: text };
       this.tab?.setItem(OPEN, "");
+      this.tab?.setItem(FILE, file.key);
       byId("save").hidden = false;
       this.exercise.open(null);
       this.keepText();
@@ -381,7 +390,7 @@ class Laboratory {
   }
 }
 
-Promise.all([api.start(), api.schema(), api.gallery()]).then(
+Promise.all([api.start(storage("sessionStorage")?.getItem(FILE)), api.schema(), api.gallery()]).then(
   (parts) => (window.laboratory = new Laboratory(...parts)),
   (error) => message(error.message),
 );

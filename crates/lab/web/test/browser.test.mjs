@@ -253,9 +253,58 @@ test("a lesson is saved under a name, and replaces a file only if that is meant"
   writeFileSync(join(dir, "lot.toml"), "# theirs");
   await asked([null], async () => {
     await page.click("#save");
-    await said(/changed or removed by another program/);
+    await said(/changed or removed by another tab or program/);
   });
   assert.equal(readFileSync(join(dir, "lot.toml"), "utf8"), "# theirs");
+});
+
+test("two tabs have files of their own, and neither loses a text of the other without a question", async () => {
+  const [mine, lot] = [readFileSync(file, "utf8"), join(dir, "lot.toml")];
+  const shows = (tab, text) => tab.waitForFunction((text) => window.laboratory?.editor.text === text, text);
+  const put = (tab, text) => tab.evaluate((text) => (window.laboratory.editor.text = text), text);
+  const saved = (tab, name) => tab.waitForFunction((name) => document.querySelector("#message").textContent === `Saved: ${name}`, name);
+  const tab = async () => {
+    const tab = await browser.newPage();
+    tab.setDefaultTimeout(300_000);
+    await tab.goto(url);
+    return tab;
+  };
+  writeFileSync(lot, small);
+  await page.selectOption("#gallery", "file");
+  await shows(page, small);
+  const other = await tab();
+  await shows(other, small);
+  // The other tab saves under another name; Save of this one writes to its own file.
+  other.once("dialog", (dialog) => dialog.accept("other.toml"));
+  await put(other, `${small}# other\n`);
+  await other.click("#save-as");
+  await saved(other, "other.toml");
+  await write(`${small}# this\n`);
+  await asked([], async () => {
+    await page.click("#save");
+    await saved(page, "lot.toml");
+  });
+  assert.equal(readFileSync(join(dir, "other.toml"), "utf8"), `${small}# other\n`);
+  assert.equal(readFileSync(lot, "utf8"), `${small}# this\n`);
+  // Two tabs have one file: the second Save asks.
+  const third = await tab();
+  await shows(third, `${small}# this\n`);
+  await put(third, `${small}# third\n`);
+  await third.click("#save");
+  await saved(third, "lot.toml");
+  await write(`${small}# lost?\n`);
+  const [question] = await asked([null], async () => {
+    await page.click("#save");
+    await said(/changed or removed by another tab or program/);
+  });
+  assert.match(question, /Replace it\?/);
+  assert.equal(readFileSync(lot, "utf8"), `${small}# third\n`);
+  assert.equal(readFileSync(file, "utf8"), mine);
+  // A tab that is loaded again has its own file.
+  await other.reload();
+  await shows(other, `${small}# other\n`);
+  await other.close();
+  await third.close();
 });
 
 test("a text is downloaded under its name", async () => {

@@ -265,18 +265,16 @@ impl Network {
     pub fn finish(&mut self, scenario: &mut Scenario, problems: &mut Problems) {
         scenario.nodes = std::mem::take(&mut self.nodes);
         scenario.links = std::mem::take(&mut self.links);
-        let mut crossing = vec![(Duration::ZERO, Bytes::ZERO); scenario.links.len()];
+        let mut longest = vec![Duration::ZERO; scenario.links.len()];
         let state = scenario.at(Time::ZERO);
         for (i, flow) in scenario.flows.iter().enumerate() {
             let rtt = state.base_rtt(i);
-            for (links, size) in [(&flow.path, flow.packet), (&flow.reverse_path, flow.ack)] {
-                for &link in links {
-                    let (longest, largest) = &mut crossing[link];
-                    *longest = rtt.max(*longest);
-                    *largest = size.max(*largest);
-                }
+            for &link in flow.path.iter().chain(&flow.reverse_path) {
+                longest[link] = rtt.max(longest[link]);
             }
         }
+        let largest = scenario.largest_packets();
+        let mut told = None;
         for (i, (limit, span)) in std::mem::take(&mut self.limits).iter().enumerate() {
             let discipline = &mut scenario.links[i].queue.discipline;
             if !discipline.family().aggregate_params().is_empty() && !problems.is_full() {
@@ -286,18 +284,9 @@ impl Network {
                 problems.keep(arranged);
             }
             let link = &scenario.links[i];
-            let policer = link.parts.as_ref().and_then(|p| p.policer);
-            if let Some(small) = policer.filter(|b| b.burst < crossing[i].1) {
-                let (name, size) = (quote(&link.name), crossing[i].1);
-                let message = format!(
-                    "no packet of {size} passes the policer of {name}: its burst is {}",
-                    small.burst
-                );
-                problems.push(Problem::new(*span, message));
-            }
-            let (rtt, packet) = match crossing[i] {
-                (Duration::ZERO, _) => (link.delay + link.delay, Bytes::new(1000)),
-                crossed => crossed,
+            let (rtt, packet) = match longest[i] {
+                Duration::ZERO => (link.delay + link.delay, Bytes::new(1000)),
+                rtt => (rtt, largest[i]),
             };
             let least = Bytes::new(2 * packet.get());
             scenario.links[i].queue.limit = match *limit {
@@ -310,6 +299,12 @@ impl Network {
                 }
                 RawLimit::Unlimited => Limit::Unlimited,
             };
+            // Once for the access links of a group, which are of one place in the file.
+            let blocked = scenario.links[i].blocks(largest[i]).filter(|_| told != Some(*span));
+            if let Some(message) = blocked {
+                told = Some(*span);
+                problems.push(Problem::new(*span, message));
+            }
         }
     }
 }

@@ -108,3 +108,46 @@ fn parts_that_make_no_sense_are_refused() {
     let both = "duration = \"1 s\"\ntopology.dumbbell = { rate = { trace = [1] }, delay = \"1 ms\", shaper = { rate = \"1 Mbps\", burst = \"9 KB\" } }\n[flow.a]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"reno\"\n";
     assert!(refused(both).contains("a shaper does not go with a trace"));
 }
+
+/// A packet that an empty buffer or a full bucket has no room for never passes: of data, of a mix its largest
+/// size, and of acknowledgements and counts on the way back.
+#[test]
+fn buffers_and_buckets_below_a_packet_are_refused() {
+    let dumbbell = |link: &str, flow: &str| {
+        format!(
+            "duration = \"1 s\"\ntopology.dumbbell = {{ rate = \"10 Mbps\", delay = \"10 ms\", {link} }}\n\
+             [flow.f]\nfrom = \"left\"\nto = \"right\"\n{flow}\n"
+        )
+    };
+    let queue = |discipline: &str, limit: &str| {
+        format!("queue = {{ discipline = \"{discipline}\", limit = \"{limit}\" }}")
+    };
+    let monaco = "controller = \"monaco\"";
+    for discipline in ["droptail", "red", "avq", "avd"] {
+        let text =
+            dumbbell(&queue(discipline, "5 KB"), "controller = \"monaco\"\npacket = \"9000 B\"");
+        let expected =
+            "no packet of 9 KB fits into the buffer of \"bottleneck\": its limit is 5 KB";
+        let said = refused(&text);
+        assert!(said.contains(expected), "{discipline}: {said}");
+        one(&dumbbell(&queue(discipline, "9 KB"), "controller = \"monaco\"\npacket = \"9000 B\""));
+    }
+    let back = |limit: &str| {
+        format!("reverse = {{ queue = {{ discipline = \"droptail\", limit = \"{limit}\" }} }}")
+    };
+    let access = "controller = \"monaco\"\naccess = { rate = \"1 Gbps\", delay = \"1 ms\", queue = { discipline = \"droptail\", limit = \"900 B\" } }";
+    let mix = "controller = \"none\"\ndemand = { constant = \"1 Mbps\" }\npacket = { mix = { \"200 B\" = 9, \"1500 B\" = 1 } }";
+    let policer = "policer = { rate = \"5 Mbps\", burst = \"1400 B\" }";
+    for (link, flow, expected) in [
+        (back("30 B"), "controller = \"newreno\"", "no packet of 40 B fits into the buffer"),
+        (back("50 B"), monaco, "no packet of 64 B fits into the buffer"),
+        (queue("droptail", "9 KB"), access, "no packet of 1 KB fits into the buffer"),
+        (queue("droptail", "1400 B"), mix, "no packet of 1.5 KB fits into the buffer"),
+        (policer.into(), mix, "no packet of 1.5 KB passes the policer"),
+    ] {
+        let said = refused(&dumbbell(&link, flow));
+        assert!(said.contains(expected), "{link} {flow}\n{said}");
+    }
+    // A limit in time is rounded up.
+    one(&dumbbell(&queue("droptail", "1 us"), monaco));
+}

@@ -1,15 +1,13 @@
 //! The flows of a station that are connections of the kernel.
 
-use crate::collect::Part;
+use crate::arrived::Arrived;
 use crate::connection::{Connection, Drain, Ends};
-use crate::ends::Order;
-use crate::packet::Packet;
+use crate::packet::whole;
 use crate::site::{Site, carries_data};
-use crate::station::Station;
 use crate::tun::Tun;
 use accord_scenario::{NodeId, Scenario};
+use accord_sim::{Machine, Order, Parcel, Part};
 use accord_transport::ip;
-use accord_transport::wire;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use std::collections::BTreeMap;
@@ -74,23 +72,32 @@ fn ready(poller: &Epoll) -> Result<Vec<(usize, File)>> {
 
 /// The ends of kernel connections at the nodes of a station, by flow.
 #[derive(Debug)]
-pub struct Kernel {
+pub struct Kernel<'a> {
+    scenario: &'a Scenario,
     /// The poller of all devices and sockets.
     poller: Arc<Epoll>,
     sources: BTreeMap<usize, Connection>,
     sinks: BTreeMap<usize, Drain>,
-    /// The sites of tunnels, by flow and end, with their nodes.
-    sites: BTreeMap<(usize, usize), (NodeId, Site)>,
+    /// The sites of tunnels, by flow and end.
+    sites: BTreeMap<(usize, usize), Site>,
+    /// The data that has arrived, by flow.
+    arrived: BTreeMap<usize, Arrived>,
 }
 
-impl Kernel {
+impl<'a> Kernel<'a> {
     /// Takes the ends at these nodes. Returns `None` if there are none.
-    pub fn of(scenario: &Scenario, nodes: &[NodeId], ends: &mut [Ends]) -> Result<Option<Kernel>> {
+    pub fn of(
+        scenario: &'a Scenario,
+        nodes: &[NodeId],
+        ends: &mut [Ends],
+    ) -> Result<Option<Kernel<'a>>> {
         let mut kernel = Kernel {
+            scenario,
             poller: Arc::new(Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?),
             sources: BTreeMap::new(),
             sinks: BTreeMap::new(),
             sites: BTreeMap::new(),
+            arrived: BTreeMap::new(),
         };
         for (flow, ends) in ends.iter_mut().enumerate() {
             let (poller, input) = (&kernel.poller, EpollFlags::EPOLLIN);
@@ -118,7 +125,7 @@ impl Kernel {
                 if end == 1 {
                     listen(poller, &site.lan, input, flow, File::Lan)?;
                 }
-                kernel.sites.insert((flow, end), (node, site));
+                kernel.sites.insert((flow, end), site);
             }
         }
         let any =
@@ -138,23 +145,23 @@ impl Kernel {
         broken.collect()
     }
 
-    /// Adds the state of the connections to a sample of the station.
+    /// Adds the state of the connections to a sample.
     pub fn fill_in(&mut self, part: &mut Part) {
         for (flow, reading) in &mut part.sources {
             if let Some(connection) = self.sources.get_mut(flow) {
                 reading.view = connection.view();
             }
-            if let Some((_, site)) = self.sites.get(&(*flow, 0)) {
+            if let Some(site) = self.sites.get(&(*flow, 0)) {
                 let report = site.report.get();
                 (reading.view, reading.edge) = (report.view, Some(report.edge));
             }
         }
     }
 
-    /// Carries out the station's orders. Returns the number of packets that the kernel refused.
-    pub fn obey(&mut self, station: &mut Station) -> u64 {
+    /// Carries out the machine's orders. Returns the number of packets that the kernel refused.
+    pub fn obey(&mut self, machine: &mut Machine) -> u64 {
         let mut refused = 0;
-        for order in station.orders() {
+        for order in machine.orders() {
             match order {
                 Order::Supply(flow, packets) => {
                     let source = self.sources.get_mut(&flow);
@@ -164,30 +171,27 @@ impl Kernel {
                     let source = self.sources.get_mut(&flow);
                     source.into_iter().for_each(Connection::stop);
                 }
-                Order::Deliver(packet) => refused += u64::from(!self.deliver(&packet, station)),
-                Order::Enter(tunnel, packet) => {
-                    refused += u64::from(!self.enter(tunnel, &packet));
+                Order::Deliver(parcel) => refused += u64::from(!self.deliver(&parcel, machine)),
+                Order::Enter(tunnel, parcel) => {
+                    refused += u64::from(!self.enter(tunnel, &parcel));
                 }
             }
         }
         for (flow, connection) in &self.sources {
-            if station.awaits_kernel(*flow) && connection.is_done() {
-                station.kernel_is_done(*flow);
+            if machine.is_transferring(*flow) && connection.is_done() {
+                machine.transferred(*flow);
             }
         }
         refused
     }
 
     /// Passes a packet to the kernel at its end. Returns false if the kernel refused it.
-    fn deliver(&mut self, packet: &Packet, station: &mut Station) -> bool {
-        let Ok((header, inner)) = wire::unwrap(&packet.datagram) else {
-            return false;
-        };
-        let flow = header.flow as usize;
-        let mut inner = inner.to_vec();
-        let whole = ip::exit(&mut inner, packet.tos);
-        let end = usize::from(!header.kind.is_reply());
-        let site = self.sites.get(&(flow, end)).map(|(_, site)| &site.wan);
+    fn deliver(&mut self, parcel: &Parcel, machine: &mut Machine) -> bool {
+        let (packet, flow) = (&parcel.packet, parcel.packet.flow as usize);
+        let mut inner = parcel.bytes.clone().unwrap_or_default();
+        let whole = ip::exit(&mut inner, packet.tos_of_whole());
+        let end = usize::from(!packet.is_answer());
+        let site = self.sites.get(&(flow, end)).map(|site| &site.wan);
         let tun = site.or(match end {
             0 => self.sources.get(&flow).map(|c| &c.tun),
             _ => self.sinks.get(&flow).map(|d| &d.tun),
@@ -195,25 +199,25 @@ impl Kernel {
         let taken = tun.is_some_and(|tun| whole && tun.send(&inner).unwrap_or(false));
         if end == 1 && (site.is_none() || carries_data(&inner)) {
             let numbers = ip::Ipv4Packet::new(&inner).and_then(|p| p.sequence());
-            station.kernel_received(flow, header.size, numbers);
+            let arrived = self.arrived.entry(flow).or_default();
+            let fresh = numbers.is_none_or(|(first, count)| arrived.add(first, count));
+            machine.taken(flow, packet.bytes(), fresh);
         }
         taken
     }
 
     /// Passes a packet to the entry of a tunnel. Returns false if the kernel refused it.
-    fn enter(&mut self, tunnel: usize, packet: &Packet) -> bool {
-        let Ok((_, inner)) = wire::unwrap(&packet.datagram) else {
-            return false;
-        };
-        let mut inner = inner.to_vec();
-        let whole = ip::exit(&mut inner, packet.tos);
+    fn enter(&mut self, tunnel: usize, parcel: &Parcel) -> bool {
+        let mut inner = parcel.bytes.clone().unwrap_or_default();
+        let whole = ip::exit(&mut inner, parcel.packet.tos_of_whole());
         let site = self.sites.get(&(tunnel, 0));
-        site.is_some_and(|(_, site)| whole && site.lan.send(&inner).unwrap_or(false))
+        site.is_some_and(|site| whole && site.lan.send(&inner).unwrap_or(false))
     }
 
     /// Runs the applications of connections, and puts the packets that the kernel has for the other
-    /// ends into the ports of the station.
-    pub fn serve(&mut self, station: &mut Station, buffer: &mut [u8]) -> Result<()> {
+    /// ends into the ports of the machine.
+    pub fn serve(&mut self, machine: &mut Machine, buffer: &mut [u8]) -> Result<()> {
+        let scenario = self.scenario;
         for (flow, file) in ready(&self.poller)? {
             match file {
                 File::SourceSocket => {
@@ -229,23 +233,23 @@ impl Kernel {
                 }
                 File::SourceDevice => {
                     if let Some(c) = self.sources.get(&flow) {
-                        send_on(station, (flow, 0), c.ends, &c.tun, buffer)?;
+                        send_on(scenario, machine, (flow, 0), c.ends, &c.tun, buffer)?;
                     }
                 }
                 File::SinkDevice => {
                     if let Some(d) = self.sinks.get(&flow) {
-                        send_on(station, (flow, 1), d.ends, &d.tun, buffer)?;
+                        send_on(scenario, machine, (flow, 1), d.ends, &d.tun, buffer)?;
                     }
                 }
                 File::EntryWan | File::ExitWan => {
                     let end = usize::from(file == File::ExitWan);
-                    if let Some((_, site)) = self.sites.get(&(flow, end)) {
-                        send_datagrams(station, (flow, end), site, buffer)?;
+                    if let Some(site) = self.sites.get(&(flow, end)) {
+                        send_datagrams(scenario, machine, (flow, end), site, buffer)?;
                     }
                 }
                 File::Lan => {
-                    if let Some((node, site)) = self.sites.get(&(flow, 1)) {
-                        leave(station, *node, site, buffer)?;
+                    if let Some(site) = self.sites.get(&(flow, 1)) {
+                        leave(scenario, machine, site, buffer)?;
                     }
                 }
             }
@@ -270,7 +274,8 @@ fn each(tun: &Tun, buffer: &mut [u8], mut take: impl FnMut(ip::Ipv4Packet, &[u8]
 /// Puts the packets of a device into the first port of its flow's path. `way` is 0 for the forward
 /// and 1 for the reverse path.
 fn send_on(
-    station: &mut Station,
+    scenario: &Scenario,
+    machine: &mut Machine,
     (flow, way): (usize, usize),
     ends: (Ipv4Addr, Ipv4Addr),
     tun: &Tun,
@@ -280,7 +285,7 @@ fn send_on(
     each(tun, buffer, |packet, bytes| {
         // Other packets of the kernel do not belong to the connection.
         if packet.sequence().is_some() && packet.ends() == ends {
-            station.send_whole(flow, way, ip::entry(packet.tos()), bytes);
+            machine.send(flow, way, &whole(scenario, flow, ip::entry(packet.tos()), bytes));
         }
     })
 }
@@ -288,7 +293,8 @@ fn send_on(
 /// Puts the datagrams of a gateway into the first port of its tunnel's path. They keep their DSCP,
 /// by which a router recognises control packets.
 fn send_datagrams(
-    station: &mut Station,
+    scenario: &Scenario,
+    machine: &mut Machine,
     (tunnel, way): (usize, usize),
     site: &Site,
     buffer: &mut [u8],
@@ -296,18 +302,18 @@ fn send_datagrams(
     let ends = (site.ends.0.octets(), site.ends.1.octets());
     each(&site.wan, buffer, |packet, bytes| {
         if packet.udp().is_some() && packet.ends() == ends {
-            station.send_whole(tunnel, way, packet.tos(), bytes);
+            machine.send(tunnel, way, &whole(scenario, tunnel, packet.tos(), bytes));
         }
     })
 }
 
-/// Forwards the packets of a gateway to the flows of its site, which is at `node`.
-fn leave(station: &mut Station, node: NodeId, site: &Site, buffer: &mut [u8]) -> Result<()> {
+/// Forwards the packets of a gateway to the flows of its site.
+fn leave(scenario: &Scenario, machine: &mut Machine, site: &Site, buffer: &mut [u8]) -> Result<()> {
     each(&site.lan, buffer, |packet, bytes| {
         if packet.sequence().is_some()
             && let Some(flow) = site.riders.get(&Ipv4Addr::from(packet.ends().1))
         {
-            station.leave_tunnel(*flow, node, ip::entry(packet.tos()), bytes);
+            machine.leave_tunnel(*flow, &whole(scenario, *flow, ip::entry(packet.tos()), bytes));
         }
     })
 }

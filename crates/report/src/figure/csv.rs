@@ -1,6 +1,7 @@
 //! The data of figures as tables.
 
 use super::{Content, Figure, Kind};
+use accord_columns::csv_text;
 use std::io;
 
 /// Returns the data as CSV: a row per value, with the units in the header.
@@ -32,10 +33,11 @@ fn write(figure: &Figure, out: &mut csv::Writer<Vec<u8>>) -> io::Result<()> {
                         continue;
                     }
                     let at = match &figure.x.ticks {
-                        Some(ticks) => ticks[t.x[i] as usize].clone(),
+                        Some(ticks) => csv_text(&ticks[t.x[i] as usize]).into_owned(),
                         None => text(t.x[i]),
                     };
-                    let mut row = vec![t.of.clone(), t.engine.to_string(), at, text(t.y[i])];
+                    let of = csv_text(&t.of).into_owned();
+                    let mut row = vec![of, t.engine.to_string(), at, text(t.y[i])];
                     if wide {
                         let end = |band: &[f64]| text(band.get(i).copied().unwrap_or(f64::NAN));
                         row.extend([end(&t.low), end(&t.high)]);
@@ -50,7 +52,8 @@ fn write(figure: &Figure, out: &mut csv::Writer<Vec<u8>>) -> io::Result<()> {
             for (title, values) in &map.panels {
                 for (i, value) in values.iter().enumerate() {
                     let (row, column) = (i / map.across.len(), i % map.across.len());
-                    out.write_record([title, &map.across[column], &map.up[row], &text(*value)])?;
+                    let at = [title, &map.across[column], &map.up[row]].map(|t| csv_text(t));
+                    out.write_record(at.iter().map(|t| &**t).chain([&*text(*value)]))?;
                 }
             }
         }

@@ -60,10 +60,13 @@ impl FileError {
     }
 }
 
-/// Returns whether an error comes from a file system that has no room, or does not let this user write.
+/// Returns whether an error comes from a file system that has no room, or does not let this
+/// user write, or write a file of this size.
 pub fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     use std::io::{Error, ErrorKind::*};
     let kind = error.downcast_ref::<Error>().map(Error::kind);
-    matches!(kind, Some(StorageFull | QuotaExceeded | ReadOnlyFilesystem | PermissionDenied))
-        || error.source().is_some_and(is_refused)
+    matches!(
+        kind,
+        Some(StorageFull | QuotaExceeded | FileTooLarge | ReadOnlyFilesystem | PermissionDenied)
+    ) || error.source().is_some_and(is_refused)
 }

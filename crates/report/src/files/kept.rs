@@ -2,20 +2,24 @@
 //!
 //! The runs are in `.NAME.resume` next to the result directory `NAME`. There is one directory per
 //! run: a manifest, the series, and a checksum. Each is written under another name and then
-//! renamed.
+//! renamed. A power cut may cost the last of them, which their checksums show: nothing waits for the
+//! disk, because they are only kept to save work.
 
-use super::place::{Partial, hidden, remove, resolved};
-use super::{FileError, MANIFEST, PARQUET, TRANSFERS, load_run_dir, record, write};
+use super::manifest::LARGEST as LARGEST_MANIFEST;
+use super::place::{Partial, hidden, resolved};
+use super::{FileError, LARGEST_TABLE, MANIFEST, PARQUET, TRANSFERS, load_run_dir, record, write};
 use crate::compare::Outline;
+use accord_files::{open, read_text, remove};
 use accord_record::Run;
 use accord_scenario::{Engine, Scenario};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 const CHECKSUM: &str = "checksum";
+const LONGEST_CHECKSUM: u64 = 100;
 
 /// The finished runs of one result directory.
 #[derive(Clone, Debug)]
@@ -36,7 +40,7 @@ impl Kept {
         let (hash, seed) = (scenario.hash(), scenario.seed);
         let name = self.name(engine, &hash, seed);
         let dir = self.dir.join(&name);
-        let expected = fs::read_to_string(dir.join(CHECKSUM)).ok()?;
+        let expected = read_text(&dir.join(CHECKSUM), LONGEST_CHECKSUM).ok()?;
         if checksum(&dir, &name).ok()? != expected {
             return None;
         }
@@ -107,10 +111,12 @@ fn is_run(name: &std::ffi::OsStr) -> bool {
 fn checksum(dir: &Path, name: &str) -> io::Result<String> {
     let mut all = blake3::Hasher::new();
     all.update(blake3::hash(name.as_bytes()).as_bytes());
-    for file in [MANIFEST, PARQUET, TRANSFERS, TRANSFERS] {
+    for (file, most) in
+        [(MANIFEST, LARGEST_MANIFEST), (PARQUET, LARGEST_TABLE), (TRANSFERS, LARGEST_TABLE)]
+    {
         let mut hash = blake3::Hasher::new();
-        match File::open(dir.join(file)) {
-            Ok(opened) => drop(hash.update_reader(opened)?),
+        match open(&dir.join(file), most) {
+            Ok(opened) => drop(hash.update_reader(opened.take(most))?),
             // The run had no transfers.
             Err(e) if file == TRANSFERS && e.kind() == io::ErrorKind::NotFound => {}
             Err(e) => return Err(e),

@@ -2,10 +2,13 @@
 
 use super::FileError;
 use super::place::{hidden, resolved};
+use accord_files::{is_same, open_log};
 use std::fs::{self, File, TryLockError};
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The number of times that others may remove the file before it is locked.
+const TRIES: usize = 100;
 
 /// The lock of one result directory. It ends with the value, or with the process.
 #[derive(Debug)]
@@ -24,12 +27,10 @@ impl Lock {
         let target = resolved(target);
         let folder = hidden(&target, "resume")?;
         let path = folder.join(".lock");
-        loop {
+        for _ in 0..TRIES {
             let failed = |e| FileError::io("write", &target, e);
             fs::create_dir_all(&folder).map_err(failed)?;
-            let mut options = fs::OpenOptions::new();
-            let file = options.create(true).truncate(false).write(true).open(&path);
-            let file = match file {
+            let file = match open_log(&path, false) {
                 // Another command has just removed the folder.
                 Err(e) if e.kind() == ErrorKind::NotFound => continue,
                 file => file.map_err(failed)?,
@@ -41,10 +42,11 @@ impl Lock {
                 Err(TryLockError::Error(_)) => {}
             }
             // Another command may have removed the file between its opening and its locking.
-            if is_at(&file, &path) {
+            if is_same(&file, &path) {
                 return Ok(Lock { path, _file: file });
             }
         }
+        Err(FileError::Busy { path: target })
     }
 }
 
@@ -54,15 +56,4 @@ impl Drop for Lock {
         // It stays if it holds runs.
         let _ = self.path.parent().map(fs::remove_dir);
     }
-}
-
-/// Returns whether a locked file is the one at a path, so that data written to it can be read
-/// there.
-fn is_at(mut file: &File, path: &Path) -> bool {
-    static COUNT: AtomicU64 = AtomicU64::new(0);
-    let n = COUNT.fetch_add(1, Ordering::Relaxed);
-    let mark = format!("{}-{n}\n", std::process::id());
-    let written = file.set_len(0).and_then(|()| file.write_all(mark.as_bytes()));
-    // A full disk takes nothing, and is reported when the result is written.
-    written.is_err() || fs::read_to_string(path).is_ok_and(|text| text == mark)
 }

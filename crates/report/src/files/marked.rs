@@ -1,7 +1,8 @@
 //! The directories of a comparison and of a map of stability: the data, a page, and a manifest that
 //! marks them as ours.
 
-use super::place::Place;
+use super::manifest::LARGEST as LARGEST_MANIFEST;
+use super::place::{Place, is_remains};
 use super::{COMPARISON_OWN, FileError, MANIFEST, MAP_OWN, put_json, write};
 use crate::stability::StabilityMap;
 use serde::Deserialize;
@@ -83,10 +84,10 @@ impl Marked {
             }
             empty = false;
         }
-        if empty {
+        if empty || is_remains(target) {
             return Ok(());
         }
-        let manifest = fs::read(target.join(MANIFEST));
+        let manifest = accord_files::read(&target.join(MANIFEST), LARGEST_MANIFEST);
         let manifest = manifest.map_err(|e| occupied(format!("its {MANIFEST}: {e}")))?;
         match serde_json::from_slice::<Head>(&manifest) {
             Ok(head) if head.format == self.format => Ok(()),

@@ -15,7 +15,8 @@
 //!
 //! While a command is running, the runs that are done are [`Kept`] next to the directory.
 //!
-//! A directory is written under another name and then renamed. So it is either complete or absent.
+//! A directory is written under another name. It is renamed when the disk has all of it, so it is either
+//! complete or absent, even after a power cut.
 
 mod error;
 mod kept;
@@ -42,6 +43,7 @@ use crate::json::{Point, check_record, row_records};
 use crate::transfers::transfer_rows;
 use crate::verdict::Tally;
 use accord_columns::Format;
+use accord_files::create_within;
 use accord_record::Run;
 use place::Place;
 pub(crate) use place::is_point;
@@ -62,6 +64,11 @@ const PARQUET: &str = "series.parquet";
 const CSV: &str = "series.csv";
 const TRANSFERS: &str = "transfers.parquet";
 const TRANSFERS_CSV: &str = "transfers.csv";
+/// The largest table that is read, in bytes.
+const LARGEST_TABLE: u64 = 16 << 30;
+/// The largest scenario that is read, in bytes. One with its traces and all links of a generated
+/// topology is larger than those that people write.
+const LARGEST_SCENARIO: u64 = 1 << 30;
 const PAGE: &str = "page.html";
 /// The names of everything in the directory of a comparison, and in that of a map of stability.
 const COMPARISON_OWN: [&str; 3] = [MANIFEST, "comparison.json", PAGE];
@@ -190,7 +197,7 @@ fn write(
     fill: impl FnOnce(&mut BufWriter<Hashed>) -> std::io::Result<()>,
 ) -> Result<String, FileError> {
     let path = dir.join(name);
-    File::create(&path)
+    create_within(dir, name)
         .and_then(|file| {
             let hash = blake3::Hasher::new();
             let mut out = BufWriter::new(Hashed { file, hash });

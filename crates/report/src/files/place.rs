@@ -1,13 +1,13 @@
 //! Files and directories that appear complete or not at all.
 
-use super::manifest::StoredManifest;
+use super::manifest::{LARGEST as LARGEST_MANIFEST, StoredManifest};
 use super::{
     COMPARISON_OWN, CSV, FileError, MANIFEST, MAP_OWN, PAGE, PARQUET, SCENARIO, SUMMARY,
     SUMMARY_CSV, SUMMARY_PARQUET, TRANSFERS, TRANSFERS_CSV,
 };
+use accord_files::{create_dirs, publish, remove, sweep_away, temporary};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The names of everything that a run directory may hold, except for the run directories of a
 /// sweep. A directory with another file is not replaced, so no files of other origin are lost.
@@ -49,9 +49,11 @@ impl Place {
         if fs::symlink_metadata(&target).is_ok() {
             replaceable(&target)?;
         }
-        sweep_away(&target);
+        sweep_away(&target, is_ours);
         let partial = Partial::beside(&target)?;
-        fs::create_dir_all(&partial.0).map_err(|e| FileError::io("create", &target, e))?;
+        let made = create_dirs(target.parent().unwrap_or(Path::new("")));
+        let made = made.and_then(|()| fs::create_dir(&partial.0));
+        made.map_err(|e| FileError::io("create", &target, e))?;
         Ok(Place { target, partial })
     }
 
@@ -62,14 +64,8 @@ impl Place {
 
     /// Moves the directory to its place.
     pub fn publish(self) -> Result<(), FileError> {
-        let failed = |e| FileError::io("replace", &self.target, e);
-        let old = Partial::named(&self.target, "old")?;
-        let replaced = fs::rename(&self.target, &old.0).is_ok();
-        let done = fs::rename(&self.partial.0, &self.target);
-        if done.is_err() && replaced {
-            fs::rename(&old.0, &self.target).map_err(failed)?;
-        }
-        done.map_err(failed)
+        publish(&self.partial.0, &self.target)
+            .map_err(|e| FileError::io("replace", &self.target, e))
     }
 }
 
@@ -87,18 +83,27 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
         let name = entry.file_name();
         if is_point(&name) {
             replaceable(&entry.path())?;
-            StoredManifest::read(&entry.path()).map_err(|e| occupied(e.to_string()))?;
+            if !is_remains(&entry.path()) {
+                StoredManifest::read(&entry.path()).map_err(|e| occupied(e.to_string()))?;
+            }
             sweep = true;
         } else if !OWN.iter().any(|own| name == *own) {
             return Err(occupied(format!("it holds {}", name.display())));
         }
         empty = false;
     }
-    if empty || sweep {
+    if empty || sweep || is_remains(target) {
         Ok(())
     } else {
         StoredManifest::read(target).map(drop).map_err(|e| occupied(e.to_string()))
     }
+}
+
+/// Returns whether the manifest in a directory has lost its contents: after a power cut some file
+/// systems have a file of length zero, or of zeros, where the disk had not taken the data.
+pub(super) fn is_remains(target: &Path) -> bool {
+    let manifest = accord_files::read(&target.join(MANIFEST), LARGEST_MANIFEST);
+    manifest.is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
 }
 
 /// Returns whether this is the name of a point in the directory of a sweep: "001".
@@ -117,52 +122,15 @@ pub(super) fn points_of(sweep: &Path) -> Vec<PathBuf> {
     points
 }
 
-/// A path with a temporary name. A file or directory that is there at the end is removed.
+/// A directory with a temporary name. It is removed if it is there at the end.
 pub(super) struct Partial(pub PathBuf);
 
 impl Partial {
-    pub fn beside(target: &Path) -> Result<Partial, FileError> {
-        Partial::named(target, "partial")
-    }
-
     /// The path is in the folder of the target, because a rename cannot leave its file system.
-    fn named(target: &Path, what: &str) -> Result<Partial, FileError> {
-        static COUNT: AtomicU64 = AtomicU64::new(0);
-        let n = COUNT.fetch_add(1, Ordering::Relaxed);
-        let what = format!("{}-{n}.{what}", std::process::id());
-        Ok(Partial(hidden(target, &what)?))
+    pub fn beside(target: &Path) -> Result<Partial, FileError> {
+        let path = temporary(target, "partial");
+        Ok(Partial(path.map_err(|e| nameless(target, &e))?))
     }
-}
-
-/// Removes the directories that a killed program has left next to `target` while it was writing
-/// there. A directory stays if its process is alive, or if it holds anything that is not ours. It
-/// stays, too, if the system does not say whether a process is alive.
-fn sweep_away(target: &Path) {
-    let (Some(parent), Some(name)) = (target.parent(), target.file_name()) else {
-        return;
-    };
-    let parent = if parent.as_os_str().is_empty() { Path::new(".") } else { parent };
-    let prefix = format!(".{}.", name.display());
-    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    for entry in entries {
-        let left = entry.file_name();
-        let left = left.to_str().and_then(|left| left.strip_prefix(&prefix));
-        if left.and_then(writer).is_some_and(is_gone) && is_ours(&entry.path()) {
-            remove(&entry.path());
-        }
-    }
-}
-
-/// Returns the process in "1234-0.partial". An old directory, ".old", may be the only copy.
-fn writer(name: &str) -> Option<u32> {
-    let (process, count) = name.strip_suffix(".partial")?.split_once('-')?;
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-    (digits(process) && digits(count)).then(|| process.parse().ok())?
-}
-
-fn is_gone(process: u32) -> bool {
-    let processes = Path::new("/proc");
-    processes.join("self").exists() && !processes.join(process.to_string()).exists()
 }
 
 /// Returns whether a directory holds only files of ours, or points of a sweep with such.
@@ -184,26 +152,17 @@ fn is_ours(dir: &Path) -> bool {
 
 /// Returns the path ".NAME.what" next to the target NAME.
 pub(super) fn hidden(target: &Path, what: &str) -> Result<PathBuf, FileError> {
-    let name = target.file_name().ok_or_else(|| FileError::Occupied {
-        path: target.into(),
-        wanted: "a directory to write to",
-        why: "it has no name of its own".into(),
-    })?;
-    let mut hidden = std::ffi::OsString::from(".");
-    hidden.push(name);
-    hidden.push(format!(".{what}"));
-    Ok(target.with_file_name(hidden))
+    accord_files::hidden(target, what).map_err(|e| nameless(target, &e))
+}
+
+fn nameless(target: &Path, e: &std::io::Error) -> FileError {
+    let wanted = "a directory to write to";
+    FileError::Occupied { path: target.into(), wanted, why: e.to_string() }
 }
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        // The path exists only after an error, or as the old run.
+        // The path exists only after an error.
         remove(&self.0);
     }
-}
-
-/// Removes the file or directory at a path, if there is one. A failure is ignored, because nothing
-/// can be done about a file system that refuses.
-pub(super) fn remove(path: &Path) {
-    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }

@@ -1,15 +1,16 @@
 //! The reader of run directories.
 
 use super::manifest::{CertificateRecord, RunRecord, StoredManifest};
+use super::place::is_remains;
 use super::series::fields;
-use super::{FileError, MANIFEST, PARQUET, SCENARIO, TRANSFERS};
+use super::{FileError, LARGEST_SCENARIO, LARGEST_TABLE, MANIFEST, PARQUET, SCENARIO, TRANSFERS};
 use crate::compare::Outline;
 use accord_columns::{Damaged, Reader};
+use accord_files::open;
 use accord_record::{Manifest, Run, Series, Statistics};
 use accord_scenario::{Engine, Entity, Window};
 use accord_units::Time;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 /// A run directory in memory.
@@ -39,6 +40,9 @@ pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
     if !path.join(MANIFEST).exists() {
         return Err(no_run("it has no manifest.json"));
     }
+    if is_remains(path) {
+        return Err(no_run("its manifest.json is empty, as after a power cut"));
+    }
     let manifest = StoredManifest::read(path)?;
     let file = path.join(PARQUET);
     let broken = |why: String| FileError::broken(&file, why);
@@ -46,10 +50,12 @@ pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
     for record in &manifest.runs {
         runs.push(empty_run(record).map_err(|e| FileError::broken(path, e))?);
     }
-    for name in [SCENARIO, PARQUET, TRANSFERS] {
-        manifest.verify(path, name)?;
+    let largest =
+        [(SCENARIO, LARGEST_SCENARIO), (PARQUET, LARGEST_TABLE), (TRANSFERS, LARGEST_TABLE)];
+    for (name, most) in largest {
+        manifest.verify(path, name, most)?;
     }
-    let opened = File::open(&file).map_err(|e| FileError::io("read", &file, e))?;
+    let opened = open(&file, LARGEST_TABLE).map_err(|e| FileError::io("read", &file, e))?;
     let reader = Reader::open(opened, &fields()).map_err(|e| broken(e.to_string()))?;
     let names = names(&manifest.scenario);
     for group in 0..reader.groups() {
@@ -66,7 +72,7 @@ pub fn load_run_dir(path: &Path) -> Result<LoadedRun, FileError> {
     }
     let mut loaded = LoadedRun { path: path.into(), manifest, runs };
     let file = path.join(TRANSFERS);
-    match File::open(&file) {
+    match open(&file, LARGEST_TABLE) {
         Ok(opened) => {
             let read = super::transfers::read(opened, &mut loaded);
             read.map_err(|why| FileError::broken(&file, why))?;

@@ -28,12 +28,11 @@ impl EventsEngine<'_> {
                 self.path_changed(Some(*link));
             }
             Change::Demand { flow, rate } => self.core.flows[*flow].session.set_rate(*rate),
-            Change::Route { flow, path, reverse_path } => {
-                let f = &mut self.core.flows[*flow];
-                let through = self.core.scenario.flows[*flow].through;
-                let inside = through.map(|tunnel| (tunnel, self.core.state.path(tunnel)));
-                f.path = self.paths.add(path, inside, &self.core.tunnels);
-                f.reverse_path = self.paths.add(reverse_path, None, &self.core.tunnels);
+            Change::Route { flow, .. } => {
+                if let Some((_, [there, back])) = self.reroutes.next() {
+                    let f = &mut self.core.flows[*flow];
+                    (f.path, f.reverse_path) = (there, back);
+                }
                 self.path_changed(None);
             }
         }
@@ -55,7 +54,9 @@ impl EventsEngine<'_> {
         let Some(link) = link.filter(|_| changed) else {
             return;
         };
-        let mut first = vec![Time::MAX; self.core.flows.len()];
+        // A machine does not know the packets that are elsewhere: they count as not passed yet.
+        let here = if self.outside.is_some() { Time::ZERO } else { Time::MAX };
+        let mut first = vec![here; self.core.flows.len()];
         for packet in self.core.packets() {
             let mut ahead = self.paths.ahead(packet.hop);
             if let Segment::Data { sent, .. } = packet.segment

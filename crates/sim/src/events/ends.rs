@@ -10,7 +10,7 @@ use std::ops::Range;
 impl EventsEngine<'_> {
     /// Puts a new packet at the first port of its path, the hop of index `first`.
     #[inline(always)]
-    fn send(&mut self, handle: Handle, first: u32) {
+    pub fn send(&mut self, handle: Handle, first: u32) {
         let hop = self.paths.hop(first);
         self.enter_path(handle, hop, self.core.now);
     }
@@ -18,6 +18,9 @@ impl EventsEngine<'_> {
     /// Delivers a packet to its endpoint.
     #[inline]
     pub fn deliver(&mut self, handle: Handle) {
+        if self.outside.is_some() && self.is_whole(handle) {
+            return self.deliver_whole(handle);
+        }
         match self.core.pool.packet(handle).segment {
             Segment::Ack { .. } => {
                 return match self.core.acknowledge(handle) {
@@ -132,6 +135,9 @@ impl EventsEngine<'_> {
 
     /// Runs the next action of an application, and sends the packets that are due.
     pub fn application(&mut self, id: usize) {
+        if self.is_other(id) {
+            return self.act_other(id);
+        }
         if self.core.act(id) {
             self.pump(id);
         }

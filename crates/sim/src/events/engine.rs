@@ -1,6 +1,7 @@
 //! The engine: takes the next event from the calendar and carries it out.
 
-use super::layout::{EventsLayout, Paths};
+use super::layout::{EventsLayout, Paths, Reroute};
+use super::outside::Outside;
 use super::wire::Wire;
 use crate::audit::Audit;
 use crate::calendar::EventKind;
@@ -24,14 +25,22 @@ pub struct EventsEngine<'a> {
     pub stalls: Vec<Option<&'a Stalls>>,
     /// The capture of packets, if the observer wants it.
     pub tap: Option<Box<Capture>>,
+    /// The changes of routes to come.
+    pub reroutes: std::vec::IntoIter<Reroute>,
+    /// The outside, if the engine has only some of the nodes or some of the ends.
+    pub outside: Option<Box<Outside>>,
 }
 
 /// The links, for readings.
-struct LinkReader<'a>(&'a mut [Wire]);
+pub struct LinkReader<'a>(&'a mut [Wire]);
 
 impl<'a> EventsEngine<'a> {
-    /// Creates a run before its start.
-    pub fn new(mut core: Core<'a>, ports: Ports) -> EventsEngine<'a> {
+    /// Creates a run before its start, with the ports of the links that are `here`.
+    pub fn new(
+        mut core: Core<'a>,
+        ports: Ports,
+        here: impl Fn(LinkId) -> bool,
+    ) -> EventsEngine<'a> {
         let scenario = core.scenario;
         let layout = EventsLayout::new(ports, scenario, &core.tunnels, &mut core.flows);
         let links = layout.forms.iter().enumerate();
@@ -43,20 +52,24 @@ impl<'a> EventsEngine<'a> {
             changes: scenario.events.iter(),
             stalls: Vec::new(),
             tap: None,
+            reroutes: layout.routes.into_iter(),
+            outside: None,
             core,
         };
-        engine.schedule();
+        engine.schedule(here);
         engine
     }
 
     /// Schedules the changes of the scenario and the timers of disciplines.
-    fn schedule(&mut self) {
+    fn schedule(&mut self, here: impl Fn(LinkId) -> bool) {
         let calendar = &mut self.core.calendar;
         for (id, e) in self.core.scenario.events.iter().enumerate() {
             calendar.push(e.at, EventKind::Change, id);
         }
         for (id, wire) in self.wires.iter().enumerate() {
-            if let Some(at) = wire.next_timer() {
+            if let Some(at) = wire.next_timer()
+                && here(id)
+            {
                 calendar.push(at, EventKind::Discipline, id);
             }
         }
@@ -93,34 +106,48 @@ impl<'a> EventsEngine<'a> {
             {
                 self.core.pool.prepare(&self.wires[link].in_flight);
             }
-            match kind {
-                EventKind::Arrive => self.arrive(index),
-                EventKind::Overtake => self.overtake(index),
-                EventKind::Wake => self.wake(index),
-                EventKind::Processed => self.processed(index),
-                EventKind::Sent => self.sent(index),
-                EventKind::Application => self.application(index),
-                EventKind::Start => {
-                    self.core.start(index);
-                    match self.core.scenario.flows[index].tunnel {
-                        Some(_) => self.open(index),
-                        None => self.application(index),
-                    }
-                }
-                EventKind::Stop => self.core.stop(index),
-                EventKind::Discipline => self.discipline(index),
-                EventKind::Change => self.change(),
-                EventKind::Watch => {
-                    let (core, mut read) = self.read();
-                    core.watch(&mut read);
-                }
-                EventKind::Sample => self.sample(observer)?,
-            }
+            self.handle(kind, index, |engine| engine.sample(observer))?;
             self.core.progress(observer)?;
         }
         // The end itself is a part of the run.
         self.core.now = self.core.limits.end;
         self.show_packets(observer);
+        Ok(())
+    }
+
+    /// Handles an event. `sample` takes a sample.
+    #[inline(always)]
+    pub fn handle<E>(
+        &mut self,
+        kind: EventKind,
+        index: usize,
+        sample: impl FnOnce(&mut Self) -> Result<(), E>,
+    ) -> Result<(), E> {
+        match kind {
+            EventKind::Arrive => self.arrive(index),
+            EventKind::Overtake => self.overtake(index),
+            EventKind::Wake => self.wake(index),
+            EventKind::WakeOther => self.wake_other(index),
+            EventKind::Processed => self.processed(index),
+            EventKind::Sent => self.sent(index),
+            EventKind::Application => self.application(index),
+            EventKind::Start => {
+                self.core.start(index);
+                match self.core.scenario.flows[index].tunnel {
+                    Some(_) if self.outside.is_none() => self.open(index),
+                    _ => self.application(index),
+                }
+            }
+            EventKind::Stop if self.is_other(index) => self.stop_other(index),
+            EventKind::Stop => self.core.stop(index),
+            EventKind::Discipline => self.discipline(index),
+            EventKind::Change => self.change(),
+            EventKind::Watch => {
+                let (core, mut read) = self.read();
+                core.watch(&mut read);
+            }
+            EventKind::Sample => sample(self)?,
+        }
         Ok(())
     }
 
@@ -141,7 +168,8 @@ impl<'a> EventsEngine<'a> {
         self.core.show_logs(observer);
     }
 
-    fn read(&mut self) -> (&mut Core<'a>, LinkReader<'_>) {
+    /// Returns the state without the links, and the links.
+    pub fn read(&mut self) -> (&mut Core<'a>, LinkReader<'_>) {
         let links = self.core.scenario.links.len();
         (&mut self.core, LinkReader(&mut self.wires[..links]))
     }

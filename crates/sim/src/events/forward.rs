@@ -87,7 +87,7 @@ impl EventsEngine<'_> {
 
     /// Schedules the arrival of a packet.
     #[inline(always)]
-    fn await_arrival(&mut self, handle: Handle, exit: WireExit) {
+    pub fn await_arrival(&mut self, handle: Handle, exit: WireExit) {
         let WireExit { link, at } = exit;
         if self.core.pool.push(&mut self.wires[link].in_flight, handle, at) {
             self.core.calendar.push(at, EventKind::Arrive, link);
@@ -130,6 +130,9 @@ impl EventsEngine<'_> {
             Some(Some(stalls)) => stalls.handed_over(at),
             _ => at,
         };
+        if self.leaves(link) {
+            return self.leave_machine(link, handle, at);
+        }
         self.proceed(handle, WireExit { link, at });
     }
 

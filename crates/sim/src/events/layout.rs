@@ -23,8 +23,9 @@
 use crate::flow::Flow;
 use crate::hop::Hop;
 use crate::survey::{Form, PacketSource, Ports, around};
-use accord_scenario::{LinkId, Scenario};
+use accord_scenario::{Change, LinkId, Scenario};
 use accord_transport::Receiver;
+use accord_units::Time;
 
 /// The third pass: the cut-through links.
 struct CutThroughLinks {
@@ -46,6 +47,8 @@ pub struct EventsLayout {
     pub forms: Vec<Form>,
     /// The lists of hops.
     pub paths: Paths,
+    /// The changes of routes, in the order of the scenario.
+    pub routes: Vec<Reroute>,
 }
 
 /// The paths of all flows.
@@ -55,6 +58,9 @@ pub struct Paths {
     /// True for each cut-through link.
     cut_through: Vec<bool>,
 }
+
+/// A route that a flow takes later: the flow, and the first hops of its forward and reverse path.
+pub type Reroute = (usize, [u32; 2]);
 
 impl CutThroughLinks {
     fn new(mut ports: Ports) -> CutThroughLinks {
@@ -110,7 +116,19 @@ impl CutThroughReceivers {
             flow.path = paths.add_with(&f.path, inside, tunnels, end);
             flow.reverse_path = paths.add(&f.reverse_path, None, tunnels);
         }
-        EventsLayout { forms: ports.forms, paths }
+        let mut routes = Vec::new();
+        let mut state = scenario.at(Time::ZERO);
+        for event in &scenario.events {
+            state.apply(&event.change);
+            if let Change::Route { flow, path, reverse_path } = &event.change {
+                let through = scenario.flows[*flow].through;
+                let inside = through.map(|tunnel| (tunnel, state.path(tunnel)));
+                let there = paths.add(path, inside, tunnels);
+                let back = paths.add(reverse_path, None, tunnels);
+                routes.push((*flow, [there, back]));
+            }
+        }
+        EventsLayout { forms: ports.forms, paths, routes }
     }
 }
 
@@ -142,7 +160,7 @@ impl Paths {
 
     /// Adds a path of a flow. `inside` is the tunnel that the flow rides in, with its path. Returns the
     /// first hop.
-    pub fn add(
+    fn add(
         &mut self,
         path: &[LinkId],
         inside: Option<(usize, &[LinkId])>,

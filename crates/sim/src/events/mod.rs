@@ -31,18 +31,32 @@
 //! 17. **Pump** (`ends.rs`): sends the packets of a sender that are due, and sets its timer.
 //! 18. **Process** (`ends.rs`): the delay of a packet in its host.
 //! 19. **Change** (`change.rs`): a new rate, delay, demand or route.
+//! 20. **Machine** (`machine.rs`): the engine over some of the nodes, with an **outside**
+//!     (`outside.rs`). **Parcels** (`parcel.rs`) leave and enter it (`border.rs`), **whole** ones are
+//!     of **other** stacks (`other.rs`, `stacks.rs`), and its samples are **parts** (`part.rs`).
 //!
 //! A packet-hop is cheap for three reasons. `layout.rs` leaves out most events. Packets wait in
 //! queues of the pool behind the one event of their wire, without allocations. A flow's timer is
 //! set again only when an earlier deadline expires.
 
+mod border;
 mod change;
 mod ends;
 mod engine;
 mod forward;
 mod layout;
+mod machine;
+mod other;
+mod outside;
+mod parcel;
+mod part;
 mod ports;
+mod stacks;
 mod tunnels;
 mod wire;
 
 pub use engine::EventsEngine;
+pub use machine::{Departure, Machine, Tally};
+pub use other::{CarriedEnd, Order};
+pub use parcel::{Parcel, Whole};
+pub use part::{Part, SinkReading, SourceReading, merge};

@@ -103,6 +103,11 @@ impl EventsEngine<'_> {
             Some(Some(stalls)) => stalls.handed_over(at),
             _ => at,
         };
+        if self.leaves(link) {
+            return self.leave_machine(link, handle, at);
+        }
+        let wire = &mut self.wires[link];
+        let packet = self.core.pool.packet(handle);
         packet.hop += 1;
         let next = self.paths.hop(packet.hop);
         debug_assert!(!next.is_cut_through(), "packets come out in another order");

@@ -14,6 +14,9 @@ impl EventsEngine<'_> {
         let EventPort::TunnelEdge(TunnelEdge(tunnel)) = self.wires[link].port else {
             return;
         };
+        if self.outside.is_some() {
+            return self.enter_other_tunnel(tunnel, handle);
+        }
         let packet = self.core.pool.remove(handle);
         if let Some(gateway) = self.core.flows[tunnel].gateway_mut() {
             gateway.push(packet, self.core.now);

@@ -50,7 +50,9 @@ use std::ops::Range;
 /// last notification are the same congestion.
 ///
 /// Departures. The least time-out is a setting, by default below the 1 s of RFC 6298 §2.4. Every
-/// acknowledgement of new data gives a sample of the round-trip time. The timer restarts when the
+/// acknowledgement of new data gives a sample of the round-trip time, by blocks too, as in Linux (RTTM
+/// of RFC 7323 §4.1 has those that move the window, because there others echo an earlier packet). Its
+/// echo is of the transmission that arrived, so that repairs give samples, which Linux has not. The timer restarts when the
 /// first packet is sent again, which RFC 6675 §6 allows and RFC 6298 does not require. After a
 /// recovery (not after a time-out) three duplicates begin another one as soon as all that was sent
 /// before it is acknowledged; RFC 6582 §3.2 waits for one packet more. An acknowledgement carries
@@ -361,7 +363,7 @@ impl<C: Controller> StreamSender<C> {
         } else if next < self.una {
             self.overtaken(self.una - next, block, block_len, echo, now);
         } else if self.next > self.una {
-            self.duplicate(block, block_len, echo, marks, now);
+            self.duplicate(block, block_len, echo, marks, true, now);
         }
     }
 

@@ -173,6 +173,8 @@ impl<C: Controller> StreamSender<C> {
             && self.loss_state.partials > 1
     }
 
+    /// Handles an acknowledgement that does not move the window. `in_order` is false for one that was
+    /// overtaken.
     #[cold]
     pub(super) fn duplicate(
         &mut self,
@@ -180,9 +182,10 @@ impl<C: Controller> StreamSender<C> {
         block_len: u32,
         echo: Time,
         marks: u64,
+        in_order: bool,
         now: Time,
     ) {
-        self.count_duplicate(block, block_len, echo, marks, now);
+        self.count_duplicate(block, block_len, echo, marks, in_order, now);
         if self.log.is_some() {
             self.notify_delivery(now.since(echo), self.was_full(), now);
         }
@@ -202,11 +205,19 @@ impl<C: Controller> StreamSender<C> {
         let end = u64::from(block) + u64::from(block_len);
         let (from, to) = (u64::from(block).saturating_sub(below), end.saturating_sub(below));
         if self.is_selective() && from < to {
-            self.duplicate(from as u32, (to - from) as u32, echo, 0, now);
+            self.duplicate(from as u32, (to - from) as u32, echo, 0, false, now);
         }
     }
 
-    fn count_duplicate(&mut self, block: u32, block_len: u32, echo: Time, marks: u64, now: Time) {
+    fn count_duplicate(
+        &mut self,
+        block: u32,
+        block_len: u32,
+        echo: Time,
+        marks: u64,
+        in_order: bool,
+        now: Time,
+    ) {
         let by_time = self.loss_state.capabilities.recovery == Recovery::Rack;
         let sack = self.loss_state.capabilities.recovery == Recovery::Sack || by_time;
         if by_time {
@@ -227,12 +238,20 @@ impl<C: Controller> StreamSender<C> {
         if !sack {
             self.duplicates += new;
         }
+        // The first packet is overdue by the timer before this sample. The echo is of the packet that arrived, unless the block reports nothing new or without
+        // blocks, where the packet may have arrived before. An acknowledgement that was overtaken
+        // took longer than the path does [RFC 9002 §5.1].
+        let overdue = self.is_overdue(now);
+        let rtt = (sack && new > 0 && in_order).then(|| now.since(echo));
+        if let Some(rtt) = rtt {
+            self.rtt.sample(rtt);
+        }
         if new > 0 || marks > 0 {
             let ack = Acked {
                 bytes: if sack { Bytes::new(new * self.packet.get()) } else { Bytes::ZERO },
-                rtt: None,
+                rtt,
                 round_ended: false,
-                window_limited: self.was_full(),
+                window_limited: self.was_full() || self.may_grow_on(),
                 // Only packets acknowledged in order let the window grow [RFC 5681 §3.1].
                 in_recovery: true,
                 marked: marks,
@@ -254,7 +273,7 @@ impl<C: Controller> StreamSender<C> {
         }
         if lost {
             self.recover_from(Congestion::Loss, now);
-        } else if new > 0 && self.is_overdue(now) {
+        } else if new > 0 && overdue {
             self.board.lose_first();
             self.recover_from(Congestion::EarlyLoss, now);
         }

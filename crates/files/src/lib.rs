@@ -1,0 +1,17 @@
+//! Files of this program, which are written whole or not at all, and files of others, which are
+//! read up to a limit.
+//!
+//! A result survives a full disk and a power cut: [`Whole`] writes a file under another name in the
+//! same folder, has the disk take it, and then renames it. [`publish`] does so with a directory. No
+//! other crate creates files (`cli/tests/rooms.rs`).
+//!
+//! [`open`] and [`read`] refuse pipes, devices and files above a limit before they read anything.
+
+mod read;
+mod whole;
+
+pub use read::{open, read, read_text};
+pub use whole::{
+    Whole, create_dirs, create_within, finish_all, hidden, is_same, limits_are_errors, open_log,
+    publish, remove, sweep_away, sync, temporary, write, write_new, write_secret, write_unsynced,
+};

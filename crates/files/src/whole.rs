@@ -1,0 +1,447 @@
+//! Files and directories that appear complete or not at all, even after a power cut.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, Error, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// From this number of files on, one call has the disk take everything written to the file system,
+/// in place of a call per file: a call per file costs a write to the journal, a millisecond or more.
+const MANY: usize = 32;
+/// The number of links that lead from one to the next before they are taken for a circle.
+const LINKS: usize = 40;
+/// The length of a name to which nothing can be added, in bytes.
+const LONG: usize = 200;
+
+/// A file in progress. Dropped without [`Whole::finish`] it leaves an earlier file.
+#[derive(Debug)]
+pub struct Whole {
+    target: PathBuf,
+    /// The path with a temporary name. For a pipe or a device, the target itself.
+    path: PathBuf,
+    /// False if the target must not exist at the end.
+    replaces: bool,
+}
+
+impl Whole {
+    /// Begins a file that replaces one at `path`, whose owner and rights it takes over. A link there
+    /// is followed. A pipe or a device is written to directly.
+    ///
+    /// # Errors
+    /// Fails if a file there may not be written to, and if the system fails.
+    pub fn replace(path: &Path) -> io::Result<Whole> {
+        Whole::begin(path, true, false)
+    }
+
+    /// Begins a file that is not there yet.
+    ///
+    /// # Errors
+    /// Fails with [`ErrorKind::AlreadyExists`] if it is, and if the system fails.
+    pub fn create(path: &Path) -> io::Result<Whole> {
+        Whole::begin(path, false, false)
+    }
+
+    fn begin(path: &Path, replaces: bool, secret: bool) -> io::Result<Whole> {
+        if !replaces && path.symlink_metadata().is_ok() {
+            return Err(taken());
+        }
+        // Before links are followed: that of /dev/stdout leads to a pipe by no name.
+        let there = fs::metadata(path).ok();
+        if there.as_ref().is_some_and(|there| !there.is_file()) {
+            return Ok(Whole { path: path.into(), target: path.into(), replaces });
+        }
+        let target = followed(path)?;
+        if there.is_some() {
+            // A file that may not be written to is not replaced either.
+            OpenOptions::new().write(true).open(&target)?;
+        }
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        if secret {
+            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+        }
+        #[cfg(not(unix))]
+        let _ = secret;
+        let (file, path) = loop {
+            let path = temporary(&target, "partial")?;
+            match options.open(&path) {
+                // Another machine that shares the folder has a process of the same number.
+                Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
+                file => break (file?, path),
+            }
+        };
+        let whole = Whole { path, target, replaces };
+        if let Some(there) = there {
+            take_over(&file, &there)?;
+        }
+        Ok(whole)
+    }
+
+    /// Opens the file, to write at its end. Nothing in it counts before [`Whole::finish`].
+    ///
+    /// # Errors
+    /// Fails if the system does.
+    pub fn open(&self) -> io::Result<File> {
+        OpenOptions::new().append(true).open(&self.path)
+    }
+
+    /// Has the disk take the file, and gives it its name.
+    ///
+    /// # Errors
+    /// Fails if the target is there and is not to be replaced, and if the system fails. An
+    /// earlier file is left.
+    pub fn finish(self) -> io::Result<()> {
+        finish_all(vec![self])
+    }
+
+    fn is_direct(&self) -> bool {
+        self.path == self.target
+    }
+
+    /// Gives the file its name.
+    fn name(&self) -> io::Result<()> {
+        if self.is_direct() {
+            return Ok(());
+        }
+        if self.replaces {
+            return fs::rename(&self.path, &self.target);
+        }
+        match fs::hard_link(&self.path, &self.target) {
+            Ok(()) => Ok(()),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => Err(e),
+            // A file system without links.
+            Err(_) if self.target.symlink_metadata().is_err() => {
+                fs::rename(&self.path, &self.target)
+            }
+            Err(_) => Err(taken()),
+        }
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        if !self.is_direct() {
+            // It is there after an error, or under two names.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Finishes files as [`Whole::finish`] does, with fewer waits for the disk.
+///
+/// # Errors
+/// Fails as [`Whole::finish`] does. Then some may have their names.
+pub fn finish_all(files: Vec<Whole>) -> io::Result<()> {
+    sync_files(files.iter().filter(|f| !f.is_direct()).map(|f| f.path.as_path()).collect())?;
+    let mut folders: Vec<&Path> = Vec::new();
+    for file in &files {
+        file.name()?;
+        let folder = folder(&file.target);
+        if !file.is_direct() && !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    folders.into_iter().try_for_each(sync_folder)
+}
+
+/// Writes a file whole, as [`Whole::replace`] does.
+///
+/// # Errors
+/// Fails as [`Whole::replace`] and [`Whole::finish`] do.
+pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fill(Whole::replace(path)?, bytes)
+}
+
+/// Writes a file whole that is not there yet, as [`Whole::create`] does.
+///
+/// # Errors
+/// Fails as [`Whole::create`] and [`Whole::finish`] do.
+pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fill(Whole::create(path)?, bytes)
+}
+
+/// Writes a file whole that is not there yet, and that only its owner can read.
+///
+/// # Errors
+/// Fails as [`write_new`] does.
+pub fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    fill(Whole::begin(path, false, true)?, bytes)
+}
+
+/// Writes a file whole that only its owner can read, in place of one that is there, and does not wait
+/// for the disk. After a power cut it may be empty: it is for data that can be missed, in a thread that
+/// must not wait.
+///
+/// # Errors
+/// Fails as [`Whole::replace`] does, and if the system fails.
+pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let whole = Whole::begin(path, true, true)?;
+    whole.open()?.write_all(bytes)?;
+    whole.name()
+}
+
+fn fill(whole: Whole, bytes: &[u8]) -> io::Result<()> {
+    whole.open()?.write_all(bytes)?;
+    whole.finish()
+}
+
+/// Opens a log to write at its end, and empties it before if `fresh`. Its reader has to know lines
+/// that were cut off.
+///
+/// # Errors
+/// Fails if the system does.
+pub fn open_log(path: &Path, fresh: bool) -> io::Result<File> {
+    OpenOptions::new().create(true).write(true).truncate(fresh).append(!fresh).open(path)
+}
+
+/// Creates a file in a directory that [`publish`] moves to its place.
+///
+/// # Errors
+/// Fails if the system does.
+pub fn create_within(directory: &Path, name: &str) -> io::Result<File> {
+    File::create(directory.join(name))
+}
+
+/// Creates a directory and those above it that are not there, and has the disk take their names.
+///
+/// # Errors
+/// Fails if the system does.
+pub fn create_dirs(path: &Path) -> io::Result<()> {
+    let missing: Vec<&Path> = path.ancestors().take_while(|p| is_missing(p)).collect();
+    if missing.is_empty() && !path.is_file() {
+        return Ok(());
+    }
+    fs::create_dir_all(path)?;
+    missing.into_iter().rev().try_for_each(|made| sync_folder(folder(made)))
+}
+
+fn is_missing(path: &Path) -> bool {
+    !path.as_os_str().is_empty() && !path.exists()
+}
+
+/// Moves the directory `partial` to `target`, in place of one that is there. The disk has all files
+/// of the new one before the old one loses its name, and the new name before the old one is removed.
+///
+/// # Errors
+/// Fails if the system does. Then the old one is left.
+pub fn publish(partial: &Path, target: &Path) -> io::Result<()> {
+    sync(partial)?;
+    if !is_missing(target) && exchange(partial, target).is_ok() {
+        let synced = sync_folder(folder(target));
+        remove(partial);
+        return synced;
+    }
+    let old = temporary(target, "old")?;
+    let replaced = fs::rename(target, &old).is_ok();
+    let done = fs::rename(partial, target);
+    if done.is_err() && replaced {
+        fs::rename(&old, target)?;
+    }
+    done?;
+    let synced = sync_folder(folder(target));
+    remove(&old);
+    synced
+}
+
+/// Swaps two directories at once, so that at no time none is there.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn exchange(a: &Path, b: &Path) -> io::Result<()> {
+    use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+    Ok(renameat2(AT_FDCWD, a, AT_FDCWD, b, RenameFlags::RENAME_EXCHANGE)?)
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
+    Err(ErrorKind::Unsupported.into())
+}
+
+/// Has the disk take a directory with all that is in it, or a file.
+///
+/// # Errors
+/// Fails if the system does.
+pub fn sync(path: &Path) -> io::Result<()> {
+    let (mut files, mut directories) = (Vec::new(), Vec::new());
+    collect(path, &mut files, &mut directories)?;
+    sync_files(files.iter().map(PathBuf::as_path).collect())?;
+    directories.iter().rev().try_for_each(|directory| sync_folder(directory))
+}
+
+fn collect(
+    path: &Path,
+    files: &mut Vec<PathBuf>,
+    directories: &mut Vec<PathBuf>,
+) -> io::Result<()> {
+    if !path.is_dir() {
+        files.push(path.into());
+        return Ok(());
+    }
+    directories.push(path.into());
+    let entries = match fs::read_dir(path) {
+        // Its owner may write to it and not look into it. Then the system takes its time.
+        Err(e) if e.kind() == ErrorKind::PermissionDenied => return Ok(()),
+        entries => entries?,
+    };
+    entries.into_iter().try_for_each(|entry| collect(&entry?.path(), files, directories))
+}
+
+fn sync_files(files: Vec<&Path>) -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    if files.len() >= MANY {
+        return Ok(nix::unistd::syncfs(OpenOptions::new().append(true).open(files[0])?)?);
+    }
+    // Some systems sync only files that are open for writing.
+    files.into_iter().try_for_each(|path| OpenOptions::new().append(true).open(path)?.sync_all())
+}
+
+/// Has the disk take the names in a folder.
+#[cfg(unix)]
+fn sync_folder(path: &Path) -> io::Result<()> {
+    match File::open(path).and_then(|folder| folder.sync_all()) {
+        // File systems that cannot do it, and folders that may be written to and not read.
+        Err(e)
+            if matches!(
+                e.kind(),
+                ErrorKind::InvalidInput | ErrorKind::Unsupported | ErrorKind::PermissionDenied
+            ) =>
+        {
+            Ok(())
+        }
+        done => done,
+    }
+}
+
+/// Other systems do it without being asked.
+#[cfg(not(unix))]
+fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+/// Returns the folder of a file or directory.
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// Returns the path that links lead to, whether or not a file is there.
+fn followed(path: &Path) -> io::Result<PathBuf> {
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS {
+        match fs::read_link(&path) {
+            Ok(next) => path = folder(&path).join(next),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(Error::new(ErrorKind::InvalidInput, "its links lead in a circle"))
+}
+
+/// Gives a new file the rights of the one that it replaces, and its owner where that is allowed.
+fn take_over(file: &File, there: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let _ = fchown(file, Some(there.uid()), Some(there.gid()));
+    }
+    file.set_permissions(there.permissions())
+}
+
+fn taken() -> Error {
+    Error::new(ErrorKind::AlreadyExists, "it exists")
+}
+
+/// Returns the path ".NAME.what" next to NAME.
+///
+/// # Errors
+/// Fails if the path has no name of its own, such as "..".
+pub fn hidden(path: &Path, what: &str) -> io::Result<PathBuf> {
+    let none = || Error::new(ErrorKind::InvalidInput, "it has no name of its own");
+    let mut hidden = OsString::from(".");
+    hidden.push(path.file_name().ok_or_else(none)?);
+    hidden.push(format!(".{what}"));
+    Ok(path.with_file_name(hidden))
+}
+
+/// Returns a path next to `path` that nothing else has: ".NAME.PROCESS-NUMBER.what". It is in the
+/// same folder, since a rename cannot leave its file system.
+///
+/// # Errors
+/// Fails as [`hidden`] does.
+pub fn temporary(path: &Path, what: &str) -> io::Result<PathBuf> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let n = COUNT.fetch_add(1, Ordering::Relaxed);
+    let what = format!("{}-{n}.{what}", std::process::id());
+    // File systems limit the length of a name.
+    match path.file_name() {
+        Some(name) if name.len() > LONG => hidden(&path.with_file_name("long"), &what),
+        _ => hidden(path, &what),
+    }
+}
+
+/// Removes the partial files and directories that a killed program has left next to `target` while
+/// it was writing there, of those that are `ours`. One stays if its process is alive, or if the
+/// system does not say whether it is.
+pub fn sweep_away(target: &Path, ours: impl Fn(&Path) -> bool) {
+    let Some(name) = target.file_name() else {
+        return;
+    };
+    let prefix = format!(".{}.", name.display());
+    let entries = fs::read_dir(folder(target)).into_iter().flatten().flatten();
+    for entry in entries {
+        let left = entry.file_name();
+        let left = left.to_str().and_then(|left| left.strip_prefix(&prefix));
+        if left.and_then(writer).is_some_and(is_gone) && ours(&entry.path()) {
+            remove(&entry.path());
+        }
+    }
+}
+
+/// Returns the process in "1234-0.partial". An old directory, ".old", may be the only copy.
+fn writer(name: &str) -> Option<u32> {
+    let (process, count) = name.strip_suffix(".partial")?.split_once('-')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    (digits(process) && digits(count)).then(|| process.parse().ok())?
+}
+
+fn is_gone(process: u32) -> bool {
+    let processes = Path::new("/proc");
+    processes.join("self").exists() && !processes.join(process.to_string()).exists()
+}
+
+/// Removes the file or directory at a path, if there is one. A failure is ignored, because nothing
+/// can be done about a file system that refuses.
+pub fn remove(path: &Path) {
+    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+}
+
+/// Makes a file that grows beyond a limit of the system an error of the write, in place of a signal that
+/// ends the process. It holds for this thread and those that it starts from now on.
+///
+/// # Errors
+/// Fails if the system does.
+pub fn limits_are_errors() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use nix::sys::signal::{SigSet, Signal};
+        SigSet::from(Signal::SIGXFSZ).thread_block()?;
+    }
+    Ok(())
+}
+
+/// Returns whether an open file is the one at a path.
+pub fn is_same(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let id = |m: &Metadata| (m.dev(), m.ino());
+        matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if id(&a) == id(&b))
+    }
+    // Elsewhere a file that is open keeps its name.
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
+    }
+}

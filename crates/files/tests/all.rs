@@ -1,0 +1,3 @@
+//! The tests of `accord-files`, one module per subject.
+
+mod whole;

@@ -1,0 +1,148 @@
+//! The outside of a machine: nodes and ends that are elsewhere.
+//!
+//! A packet that comes out of a link to a foreign node leaves the machine. A packet from there enters
+//! it as one that comes out of its link, so that both have their places among the events of their
+//! time.
+
+use super::layout::Paths;
+use super::other::{Order, Other};
+use super::part::Part;
+use crate::packet::Packet;
+use crate::pool::Handle;
+use accord_scenario::{Carrier, LinkId, NodeId, Scenario};
+use accord_units::Time;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A packet on the wire of a link that leaves the machine. Of two that come out at one time, the
+/// first is that of the smaller link, then the one that entered the wire first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Leaving {
+    at: Time,
+    link: LinkId,
+    count: u64,
+    handle: Handle,
+}
+
+/// The outside of a machine.
+pub struct Outside {
+    /// True for each node of the machine.
+    here: Vec<bool>,
+    /// True for each link from the machine to a foreign node.
+    leaves: Vec<bool>,
+    leaving: BinaryHeap<Reverse<Leaving>>,
+    /// The number of packets on wires that leave so far.
+    count: u64,
+    /// The bytes of whole packets, by handle. Those of packets that are gone stay until their handle
+    /// is used again.
+    bytes: Vec<Option<Box<[u8]>>>,
+    /// The flows of other stacks, by flow.
+    pub others: Vec<Option<Box<Other>>>,
+    /// The routes of each flow in the order of their use: the first hops of the forward and of the
+    /// reverse path.
+    routes: Vec<Vec<[u32; 2]>>,
+    /// The orders to ends outside that have not been taken yet.
+    pub orders: Vec<Order>,
+    /// The number of samples so far.
+    pub samples: u64,
+    /// The samples that have not been taken yet.
+    pub parts: Vec<Part>,
+}
+
+impl Outside {
+    /// Creates the outside of a machine with these nodes.
+    pub fn new(scenario: &Scenario, nodes: &[NodeId], routes: Vec<Vec<[u32; 2]>>) -> Outside {
+        let mut here = vec![false; scenario.nodes.len()];
+        nodes.iter().for_each(|&node| here[node] = true);
+        let links = scenario.links.iter();
+        let flows = scenario.flows.iter();
+        let others = flows.map(|f| {
+            let is_other = f.carrier != Carrier::Ours || f.tunnel.is_some();
+            is_other.then(Box::default)
+        });
+        Outside {
+            leaves: links.map(|l| here[l.from] && !here[l.to]).collect(),
+            others: others.collect(),
+            here,
+            leaving: BinaryHeap::new(),
+            count: 0,
+            bytes: Vec::new(),
+            routes,
+            orders: Vec::new(),
+            samples: 0,
+            parts: Vec::new(),
+        }
+    }
+
+    /// Returns true if a node is of the machine.
+    pub fn is_here(&self, node: NodeId) -> bool {
+        self.here[node]
+    }
+
+    /// Returns the link out of which a packet of a flow comes when it reaches `node` by its route of
+    /// this number, and the hop after it. Returns `None` if that route does not lead there.
+    pub fn place(
+        &self,
+        scenario: &Scenario,
+        paths: &Paths,
+        (flow, route, is_answer): (usize, usize, bool),
+        node: NodeId,
+    ) -> Option<(LinkId, u32)> {
+        let first = self.routes.get(flow)?.get(route)?[usize::from(is_answer)];
+        let hops = (first..).zip(paths.ahead(first));
+        let links = hops.map(|(place, hop)| (hop.index(), place + 1));
+        // The edge of a tunnel is a hop and no link.
+        let mut links = links.filter(|(link, _)| *link < scenario.links.len());
+        links.find(|(link, _)| scenario.links[*link].to == node)
+    }
+
+    /// Returns the number of the route that a packet takes.
+    pub fn route(&self, packet: &Packet) -> usize {
+        let way = usize::from(packet.is_answer());
+        let routes = &self.routes[packet.flow as usize];
+        routes.iter().rposition(|first| first[way] <= packet.hop).unwrap_or(0)
+    }
+
+    /// Returns true if another stack carries a flow.
+    pub fn is_other(&self, flow: usize) -> bool {
+        self.others[flow].is_some()
+    }
+
+    /// Keeps the bytes of a packet in the machine.
+    pub fn keep(&mut self, handle: Handle, bytes: Box<[u8]>) {
+        let place = handle.number();
+        if self.bytes.len() <= place {
+            self.bytes.resize(place + 1, None);
+        }
+        self.bytes[place] = Some(bytes);
+    }
+
+    /// Takes the bytes of a packet of another stack.
+    pub fn take(&mut self, handle: Handle) -> Option<Box<[u8]>> {
+        self.bytes.get_mut(handle.number())?.take()
+    }
+
+    /// Returns true if packets out of a link leave the machine.
+    pub fn leaves(&self, link: LinkId) -> bool {
+        self.leaves[link]
+    }
+
+    /// Adds a packet that leaves by a link at `at`.
+    pub fn push(&mut self, link: LinkId, handle: Handle, at: Time) {
+        self.count += 1;
+        let count = self.count;
+        self.leaving.push(Reverse(Leaving { at, link, count, handle }));
+    }
+
+    /// Takes the next packet that leaves by `to`, with its link and its time.
+    pub fn pop(&mut self, to: Time) -> Option<(LinkId, Time, Handle)> {
+        let &Reverse(first) = self.leaving.peek().filter(|Reverse(first)| first.at <= to)?;
+        self.leaving.pop();
+        Some((first.link, first.at, first.handle))
+    }
+
+    /// The time at which the first packet leaves, or `Time::MAX`.
+    pub fn next_leave(&self) -> Time {
+        self.leaving.peek().map_or(Time::MAX, |Reverse(first)| first.at)
+    }
+}
