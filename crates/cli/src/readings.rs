@@ -322,10 +322,16 @@ fn figure_readings(figure: &PaperFigure, works: &[&Work], kept: &Kept) -> Figure
     FigureReadings { paper: figure.paper.clone(), figure: figure.name.clone(), rows, never }
 }
 
-/// The finished cells: which of its checks each meets, by key.
+/// Which of its checks each finished cell meets, by key, and the file that the next ones go to.
+struct Cells {
+    met: BTreeMap<String, Vec<bool>>,
+    file: Option<File>,
+}
+
+/// The finished cells, in memory and in a file.
 struct Kept {
     path: PathBuf,
-    cells: Mutex<(BTreeMap<String, Vec<bool>>, Option<File>)>,
+    cells: Mutex<Cells>,
     before: usize,
     head: String,
 }
@@ -354,10 +360,10 @@ impl Kept {
             }
         }
         let before = cells.len();
-        Ok(Kept { path, cells: Mutex::new((cells, None)), before, head })
+        Ok(Kept { path, cells: Mutex::new(Cells { met: cells, file: None }), before, head })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, (BTreeMap<String, Vec<bool>>, Option<File>)> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Cells> {
         self.cells.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
@@ -367,18 +373,18 @@ impl Kept {
     }
 
     fn count(&self) -> usize {
-        self.lock().0.len()
+        self.lock().met.len()
     }
 
     fn get(&self, key: &str) -> Option<Vec<bool>> {
-        self.lock().0.get(key).cloned()
+        self.lock().met.get(key).cloned()
     }
 
     /// Keeps a cell, in memory whatever happens.
     fn keep(&self, key: &str, met: Vec<bool>) -> std::io::Result<()> {
         let bits: String = met.iter().map(|met| if *met { '1' } else { '0' }).collect();
         let mut guard = self.lock();
-        let (cells, file) = &mut *guard;
+        let Cells { met: cells, file } = &mut *guard;
         cells.insert(key.to_string(), met);
         if file.is_none() {
             let fresh = self.before == 0;
@@ -394,7 +400,7 @@ impl Kept {
     }
 
     fn discard(&self) {
-        self.lock().1 = None;
+        self.lock().file = None;
         remove(&self.path);
     }
 }
