@@ -234,7 +234,7 @@ pub struct Reproduce {
     )]
     pub recorded: bool,
     /// Runs the figures and tables of the papers under the readings that docs/figures.toml declares,
-    /// with five seeds each, records what they meet in FILE, and prints the verdicts.
+    /// with five seeds each, records the checks that they meet in FILE, and prints the verdicts.
     #[arg(
         long,
         value_name = "FILE",

@@ -282,7 +282,7 @@ fn met(cell: &Cell, progress: &Progress) -> Result<Vec<bool>, Failure> {
     Ok(checks(&cell.scenario, &runs).iter().map(|check| check.pass).collect())
 }
 
-/// Returns what is met under readings of a figure.
+/// Returns the checks that are met under readings of a figure.
 fn figure_readings(figure: &PaperFigure, works: &[&Work], kept: &Kept) -> FigureReadings {
     let mut rows = Vec::new();
     // In the order in which they are met first: whether any reading and seed meets them, by scheme.
@@ -322,7 +322,7 @@ fn figure_readings(figure: &PaperFigure, works: &[&Work], kept: &Kept) -> Figure
     FigureReadings { paper: figure.paper.clone(), figure: figure.name.clone(), rows, never }
 }
 
-/// Which of its checks each finished cell meets, by key, and the file that the next ones go to.
+/// Finished cells by key, with a bit per check that is met, and the file that the next ones go to.
 struct Cells {
     met: BTreeMap<String, Vec<bool>>,
     file: Option<File>,

@@ -25,7 +25,7 @@ fn against_paper(scenario: &Scenario) -> impl Iterator<Item = &str> {
     checks.map(|e| e.name.as_str())
 }
 
-/// Returns the errors of what is declared to be open.
+/// Returns the errors of declarations of open settings.
 fn errors_of_open(open: &[Open]) -> Vec<String> {
     let mut wrong = Vec::new();
     for Open { name, values } in open {
@@ -255,8 +255,8 @@ fn rows() -> Vec<ExperimentRow> {
     rows.collect::<Result<_, _>>().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The record has the readings that are declared. As the scenario files are it meets, with seed 1,
-/// what the results of the experiments meet.
+/// The record has the declared readings. With the settings of the scenario files and seed 1 it meets
+/// the same checks as the results of the experiments.
 #[test]
 fn the_record_of_readings_is_of_these_figures_and_agrees_with_the_results() {
     let (papers, rows) = (papers(), rows());

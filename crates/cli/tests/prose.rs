@@ -138,6 +138,9 @@ fn files() -> Vec<PathBuf> {
             if name.starts_with('.') || OTHERS.contains(&name) {
                 continue;
             }
+            if path.is_symlink() {
+                continue; // to files that have been read under their own path
+            }
             if path.is_dir() {
                 folders.push(path);
             } else {

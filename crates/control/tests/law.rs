@@ -23,7 +23,7 @@ struct Path {
     deaf: bool,
     /// True while pairs see no queue, as behind one FIFO.
     blind: bool,
-    /// The bytes that the queue holds; what is beyond is lost.
+    /// The bytes that the queue holds; packets beyond are lost.
     buffer: f64,
 }
 

@@ -1,5 +1,4 @@
-//! Files of this program, which are written whole or not at all, and files of others, which are
-//! read up to a limit.
+//! Files of this program, written whole or not at all, and files of others, read up to a limit.
 //!
 //! A result survives a full disk and a power cut: [`Whole`] writes a file under another name in the
 //! same folder, has the disk take it, and then renames it. [`publish`] does so with a directory. No

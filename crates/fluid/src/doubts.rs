@@ -76,7 +76,7 @@ impl Model<'_> {
         }
     }
 
-    /// Adds notes on a flow with a window of so many packets, a round-trip time, and so many packets lost
+    /// Adds notes on a flow with a window of `packets`, a round-trip time, and a number of packets lost
     /// per sample.
     fn of_flow(
         &self,

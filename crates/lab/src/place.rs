@@ -122,7 +122,7 @@ impl Opened {
     }
 }
 
-/// Returns the mark of a text, by which a tab says which text it knows.
+/// Returns the mark of a text, with which a tab names the text that it knows.
 fn mark(text: &str) -> String {
     blake3::hash(text.as_bytes()).to_hex().to_string()
 }

@@ -1,5 +1,5 @@
 //! The declaration of the figures and tables of papers (`docs/figures.toml`): the experiments and checks
-//! that show each, and what its paper leaves open.
+//! that show each, and the open settings of its paper.
 
 use crate::verdict::Judged;
 use serde::Deserialize;

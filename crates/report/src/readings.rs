@@ -1,5 +1,5 @@
-//! Readings of papers: what a figure leaves open, each value that is permitted, and what packets meet
-//! under them.
+//! Readings of papers: the open settings of a figure, each value that is permitted, and the checks
+//! that packets meet under them.
 //!
 //! A reading of a figure is a value for each open switch of its law and for each open setting of the
 //! figure. [`Papers`] declares them, [`Papers::at_first_settings`] and [`Papers::others`] choose those
@@ -188,7 +188,7 @@ fn values(open: &[Open], picks: &[usize]) -> String {
     if values.is_empty() { "-".into() } else { values.join(BETWEEN) }
 }
 
-/// Returns the values with the names of what is open: "control packets 40 B".
+/// Returns the values with the names of their settings: "control packets 40 B".
 fn named(open: &[Open], picks: &[usize]) -> String {
     let name =
         |(open, pick): (&Open, &usize)| format!("{} {}", open.name, open.values[*pick].value);
@@ -528,7 +528,7 @@ impl Readings {
     /// Parses the text of a record.
     ///
     /// # Errors
-    /// Fails if a line is wrong, is of another version, or names what is not declared, and says which
+    /// Fails if a line is wrong, is of another version, or names something undeclared, and says which
     /// line it is.
     pub fn parse(text: &str, papers: &Papers) -> Result<Readings, String> {
         let mut lines =

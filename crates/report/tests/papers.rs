@@ -193,7 +193,7 @@ fn a_law_has_one_reading_chosen_on_half_of_the_figures_and_confirmed_on_the_othe
     }
 }
 
-/// What is run is the same each time, and says of how many.
+/// A large grid is sampled alike each time, and the record has the number of all readings.
 #[test]
 fn a_large_grid_is_sampled_alike_each_time() {
     let mut first = figure("figure 1", &["e"]);

@@ -1,4 +1,4 @@
-//! Every controller beside CUBIC and beside NewReno over one FIFO queue without priorities, where only
+//! Every controller next to CUBIC and next to NewReno over one FIFO queue without priorities, where only
 //! delay and losses tell of others. `--nocapture` prints the table.
 
 use crate::common::*;

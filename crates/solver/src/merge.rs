@@ -101,7 +101,7 @@ impl Merged {
         knees
     }
 
-    /// Returns initial prices: the spending of each row on what it has above its least rate, if it
+    /// Returns initial prices: the spending of each row on its rate above its least rate, if it
     /// had half of its narrowest link, spread evenly over its links. It shares what the least rates
     /// leave. If all demands are `Log`, this satisfies c·p = Σ w.
     pub fn starting_prices(&self) -> Vec<f64> {

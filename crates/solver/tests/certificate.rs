@@ -122,7 +122,7 @@ fn the_gap_bounds_what_is_missing() {
 }
 
 /// One flow of 1 + 1/q over a link of 2, of which it asks δ more. Scaled down it has the optimal rate, so
-/// that only the difference of ln(x − 1) less what the excess pays is left, of second order. A bound that
+/// only the difference of ln(x − 1) less the payment for the excess is left, of second order. A bound that
 /// scaled the contract as well would be of first order, or infinite.
 #[test]
 fn what_a_contract_insists_on_is_not_scaled() {

@@ -237,7 +237,7 @@ fn behind_a_full_buffer_the_next_link_rules() {
 }
 
 /// x = min(cap, floor + w/q): an application that sends no more than its contract, or hardly more, sends
-/// what it has, and the other flow takes the rest.
+/// all its data, and the other flow takes the rest.
 #[test]
 fn a_demand_below_its_contract_leaves_the_rest_to_others() {
     let flow =

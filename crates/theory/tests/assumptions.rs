@@ -121,7 +121,7 @@ fn tunnels_do_not_see_the_way_back() {
     assert!((served - 10e6).abs() < 1.0, "{served}");
 }
 
-/// Over a way back of 3 Mbps 30 Mbps of data have counts of 6.4 %, and the data back has what is left:
+/// Over a way back of 3 Mbps 30 Mbps of data have counts of 6.4 %, and the data back has the rest:
 /// x + 0.064·y = 30 and y + 0.064·x = 3.
 #[test]
 fn counts_take_their_part_of_a_slow_way_back() {

@@ -111,7 +111,7 @@ impl Controller for Samples {
 const ALL: [Recovery; 5] =
     [Recovery::Reno, Recovery::NewReno, Recovery::SteadyNewReno, Recovery::Sack, Recovery::Rack];
 
-/// A stream of ten packets sent at 0, and what its acknowledgements after some milliseconds report.
+/// A stream of ten packets sent at 0, and the samples of its acknowledgements after some milliseconds.
 fn samples(recovery: Recovery, acks: &[(u64, u32, u32, u64)]) -> StreamSender<Samples> {
     let controller = Samples { recovery, ..Samples::default() };
     let mut sender = StreamSender::new(controller, PACKET, Settings::LINUX);

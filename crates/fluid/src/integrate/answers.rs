@@ -1,6 +1,6 @@
 //! The part of each link that the answers to data take: acknowledgements and counts.
 //!
-//! It is a known function of the rates and round-trip times of flows, and leaves the rest of a link to
+//! The part is a known function of the rates and round-trip times of flows, and leaves the rest of a link to
 //! data. Their own way to the link takes no time here: a few hundredths of a link follow the rates of
 //! flows some round trip too early.
 
