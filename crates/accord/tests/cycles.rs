@@ -58,7 +58,7 @@ fn over(queue: &str, oneway_ms: f64, flows: usize, ecn: bool) -> Scenario {
          [topology.dumbbell]\nrate = \"{MBPS} Mbps\"\ndelay = \"{oneway_ms} ms\"\nqueue = {{ {queue} }}\n\
          reverse = {{ queue = {{ discipline = \"droptail\", limit = \"unlimited\" }} }}\n\
          [flow.f]\ncount = {flows}\nfrom = \"left\"\nto = \"right\"\nprocessing = \"0 s\"\n\
-         controller = {{ name = \"newreno\", ecn = {ecn} }}\nrecord = \"group\"\n\
+         controller = {{ name = \"newreno\", ecn = {ecn}, initial_window = \"2 pkt\" }}\nrecord = \"group\"\n\
          start = {{ uniform = [\"0 s\", \"1 s\"] }}\naccess = {{ rate = \"10 Gbps\", delay = \"1 ms\" }}\n"
     );
     let file = File::parse("cycle.toml", &text).unwrap_or_else(|e| panic!("{e}"));

@@ -193,7 +193,7 @@ const TRIED: &[Tried] = &[
         &[("flow.bulk.count", "10")],
         0,
         (Engine::Packet, Metric::Utilisation, "bottleneck"),
-        (89.0, "%"),
+        (88.0, "%"),
     ),
     tried(
         "08-buffers",
@@ -207,7 +207,7 @@ const TRIED: &[Tried] = &[
         &[("flow.far.access.delay", "100 ms")],
         0,
         (Engine::Packet, Metric::Throughput, "far"),
-        (0.5, "Mbps"),
+        (0.53, "Mbps"),
     ),
     tried(
         "09-rtt-fairness",

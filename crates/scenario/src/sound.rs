@@ -25,13 +25,13 @@ impl Scenario {
         for link in &self.links {
             self.check_link(link).map_err(|why| format!("link {}: {why}", link.name))?;
         }
-        for (link, largest) in self.links.iter().zip(self.largest_packets()) {
-            let blocked = link.blocks(largest);
-            ensure(blocked.is_none(), || blocked.unwrap_or_default())?;
-        }
         self.check_groups()?;
         for i in 0..self.flows.len() {
             self.check_flow(i).map_err(|why| format!("flow {}: {why}", self.flows[i].name))?;
+        }
+        for (link, largest) in self.links.iter().zip(self.largest_packets()) {
+            let blocked = link.blocks(largest);
+            ensure(blocked.is_none(), || blocked.unwrap_or_default())?;
         }
         for event in &self.events {
             self.check_change(&event.change)
