@@ -193,7 +193,8 @@ impl<'a, 'b> Integration<'a, 'b> {
         let time = self.longest + 2.0 * self.hops as f64 * queued;
         let reaches = |clock: &Clock| clock.time(clock.now) - clock.time(clock.oldest());
         let queues = (COUNTERS + 1 + 2 * SIGNALS) * self.queues.len();
-        let rows = (2 * self.flows.len() + queues) as f64;
+        let by_class = if self.offers { 4 } else { 2 };
+        let rows = (by_class * self.flows.len() + queues) as f64;
         while reaches(&self.clock) < time && self.clock.depth() as f64 * rows < 16.0 * DEEPEST {
             self.clock.deepen();
             let now = self.clock.now;

@@ -120,7 +120,8 @@ impl Integration<'_, '_> {
             self.bind(q, now, admits);
             self.equations.capacities[q] = admits - self.equations.bound[q];
             self.equations.given[q] = self.equations.dead[q] || self.is_passed(q);
-            self.equations.bounds[q] = self.queues[q].bounds(self.inflow.comes[q], h);
+            let arriving = self.equations.bound[q] / admits;
+            self.equations.bounds[q] = self.queues[q].bounds(self.inflow.comes[q], arriving, h);
         }
         let mut problem = Problem {
             capacity: &self.equations.capacities,
