@@ -16,7 +16,9 @@ pub use controller::{Ack, Path};
 pub use discipline::{Packet, Queue};
 pub use failure::{fail_aloud, failure};
 
-use accord::family::{Catalogue, Dynamics, Family, Kind, Objective, Param, Price, Role, Values};
+use accord::family::{
+    Catalogue, Dynamics, Family, Kind, Meaning, Objective, Param, Price, Role, Values,
+};
 use accord::units::{Duration, Rate, Size};
 use classes::{Own, of, registry};
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -161,7 +163,13 @@ fn param(class: &str, name: String, default: &Bound<'_, PyAny>) -> PyResult<Para
     } else {
         return Err(wrong("expected a truth value, a number or a text with a unit"));
     };
-    let param =
-        Param { name: name.leak(), symbol: "", kind, default: text.leak(), doc: "", source: "" };
-    Ok(param)
+    Ok(Param {
+        name: name.leak(),
+        symbol: "",
+        kind,
+        default: text.leak(),
+        meaning: Meaning::Own,
+        doc: "",
+        source: "",
+    })
 }

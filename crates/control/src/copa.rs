@@ -32,7 +32,7 @@ accord_family::params! {
     /// The parameters of Copa.
     pub struct Config of FAMILY => Copa(packet: Bytes) {
         /// Aversion to delay: in equilibrium 1/delta packets are queued.
-        pub delta: f64 = number("0.5", 0.001, 10.0).symbol("δ").source("[Arun18 §2.2]"),
+        pub delta: f64 = number("0.5", 0.001, 10.0).meaning(Meaning::PerPacket).symbol("δ").source("[Arun18 §2.2]"),
         /// Lowers delta where other flows fill the buffer.
         pub compete: bool = flag("true").source("[Arun18 §2.2]"),
         pub initial_window: Size = TEN_PACKETS,

@@ -7,7 +7,7 @@
 
 use crate::Policy;
 use crate::loss::OnLoss;
-use accord_family::{Pace, Values};
+use accord_family::{Pace, Value, Values};
 use accord_units::{Bytes, Duration, Words, words};
 
 /// The switches: the name, then the word under each law of [`LAWS`].
@@ -114,8 +114,8 @@ pub struct Sending {
     /// True if pairs go alternately ahead of a data packet and behind one. Otherwise a pair goes when
     /// the last one is answered.
     pub by_turns: bool,
-    /// Least time-out of a control pair, where it is given.
-    pub min_rto: Option<Duration>,
+    /// Least time-out of a control pair; zero if it has none.
+    pub min_rto: Duration,
     /// True if virtually queued data counts as outstanding.
     pub holds_virtual: bool,
 }
@@ -172,9 +172,25 @@ impl Sending {
             window: read(values, "window"),
             pairs: read(values, "pairs"),
             by_turns: word(values, "place") == "turns",
-            min_rto: values.duration_opt("min_rto"),
+            min_rto: match values.effective("min_rto") {
+                Value::Duration(least) => least,
+                _ => Duration::ZERO,
+            },
             holds_virtual: word(values, "virtual") == "inside",
         }
+    }
+}
+
+/// The least time-out of a pair with the timer of TCP [RFC 6298 §2.4].
+const LEAST_PRINTED: Duration = Duration::from_secs(1);
+
+/// Returns the value of an absent parameter: pairs as printed have a least time-out.
+pub(crate) fn absent(values: &Values, name: &str) -> Value {
+    match name {
+        "min_rto" if read::<Pairs>(values, "pairs") == Pairs::Printed => {
+            Value::Duration(LEAST_PRINTED)
+        }
+        _ => Value::Absent,
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) static FAMILY: Family = Family {
     source: "[Xia05 §IV-B]",
     params: Config::PARAMS,
     former: &[("law", "printed", "har02")],
+    absent: law::absent,
     dynamics: Dynamics::Window(dynamics),
     page: "models/monaco.md",
     maker: &Maker {

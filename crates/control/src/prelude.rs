@@ -5,6 +5,7 @@ pub(crate) use crate::{
     Maker, Marks, PathView, Recovery, Report, Transport,
 };
 pub(crate) use accord_family::{
-    Dynamics, Family, FlowFacts, Objective, Param, Role, Service, Values, WindowDynamics, WindowLaw,
+    Dynamics, Family, FlowFacts, Meaning, Objective, Param, Role, Service, Value, Values,
+    WindowDynamics, WindowLaw,
 };
 pub(crate) use accord_units::{Bytes, Duration, Rate, Size, Time};

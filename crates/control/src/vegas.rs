@@ -34,7 +34,7 @@ use accord_family::{
     kind::{choice, integer, rate, size},
 };
 use std::f64::consts::LN_2;
-use thresholds::{check, target};
+use thresholds::{absent, check, target};
 
 pub(crate) const ALPHA: Param = size("")
     .symbol("α, ε₁")
@@ -61,14 +61,18 @@ pub(crate) const GAMMA: Param = size("1 pkt")
     .source("[Low02 §1.1]")
     .declared("gamma", "Slow start ends when more are queued.");
 
-pub(crate) const BASE_RTT: Param =
-    choice("measured", BaseRttSource::WORDS).symbol("d").source("[Low02 §6.2]").declared(
+pub(crate) const BASE_RTT: Param = choice("measured", BaseRttSource::WORDS)
+    .meaning(Meaning::BaseRtt("known"))
+    .symbol("d")
+    .source("[Low02 §6.2]")
+    .declared(
         "base_rtt",
         "Whether the base round-trip time is the smallest sample, or the true one of the \
           network, which no real sender knows.",
     );
 
 const K: Param = integer("50", 1, 1_000_000)
+    .meaning(Meaning::Packets)
     .symbol("k")
     .source("[Xia05 §IV-A]")
     .declared("k", "Number of round-trip time samples of which the base is the smallest.");
@@ -95,6 +99,7 @@ pub static VEGAS: Family = Family {
     source: "[Low02 §1.1, Xia05 §IV-A]",
     params: Config::PARAMS,
     check,
+    absent,
     dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
     page: "models/vegas.md",
     maker: &Maker::stream(|v, p| AnyController::Vegas(Box::new(Vegas::new(v, p)))),
@@ -123,6 +128,7 @@ pub static VEGAS_K: Family = Family {
     source: "[Xia05 §IV-A]",
     params: ConfigK::PARAMS,
     check,
+    absent,
     dynamics: Dynamics::Window(|values, facts| {
         let samples = values.integer("k") as f64;
         let bytes = samples * facts.packet.as_f64();

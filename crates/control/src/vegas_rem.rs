@@ -35,7 +35,7 @@ accord_family::params! {
         /// Base of the marking; has to be that of the links.
         pub phi: f64 = number("1.1", 1.000001, 10.0).symbol("φ").source("[Low02 §6.3]"),
         /// Number of packets over which the share of marks is averaged.
-        pub memory: u64 = integer("64", 1, 1_000_000).symbol("N"),
+        pub memory: u64 = integer("64", 1, 1_000_000).meaning(Meaning::Packets).symbol("N"),
         pub gamma: Size = vegas::GAMMA,
         pub base_rtt: vegas::BaseRttSource = vegas::BASE_RTT,
         pub initial_window: Size = INITIAL_WINDOW,
@@ -56,6 +56,10 @@ pub static FAMILY: Family = Family {
         }
         _ => Ok(()),
     },
+    absent: |values, name| match name {
+        "alpha" if values.rate_opt("alpha_rate").is_none() => Value::Size(DEFAULT_TARGET),
+        _ => Value::Absent,
+    },
     dynamics: Dynamics::Window(dynamics),
     page: "models/vegas-rem.md",
     maker: &Maker::stream(|v, p| AnyController::VegasRem(Box::new(VegasRem::new(v, p)))),
@@ -68,10 +72,13 @@ pub static FAMILY: Family = Family {
     )
 };
 
+/// The target where neither an amount nor a rate is given.
+const DEFAULT_TARGET: Size = Size::Packets(2.0);
+
 fn target(values: &Values) -> Target {
     match values.rate_opt("alpha_rate") {
         Some(rate) => Target::PerRoundTrip(rate),
-        None => Target::Amount(values.size_opt("alpha").unwrap_or(Size::Packets(2.0))),
+        None => Target::Amount(values.size_opt("alpha").unwrap_or(DEFAULT_TARGET)),
     }
 }
 

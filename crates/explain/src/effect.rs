@@ -1,10 +1,10 @@
 //! The effects that a model leaves out, one at a time.
 
-use crate::flows::{is_stream, is_tunnel, param, responds};
+use crate::flows::{is_stream, is_tunnel, responds};
 use crate::resize::{resize, smaller_packets};
 use crate::stretch::stretch;
 use crate::timers::shorten_timers;
-use accord_family::{Kind, Param, Price, Raw, Role, Values};
+use accord_family::{Meaning, Price, Raw, Role, Values};
 use accord_scenario::{Change, Engine, Limit, Link, Scenario};
 use accord_traffic::Demand;
 use accord_units::{Bytes, Rate, words};
@@ -110,13 +110,19 @@ impl Effect {
             }
             Effect::BaseRtt => {
                 for f in &mut s.flows {
-                    choose(Arc::make_mut(&mut f.controller), "base_rtt", "known");
+                    idealise(Arc::make_mut(&mut f.controller), |meaning| match meaning {
+                        Meaning::BaseRtt(word) => Some(word),
+                        _ => None,
+                    });
                 }
                 "no flow estimates it, or all know it"
             }
             Effect::Estimator => {
                 for f in &mut s.flows {
-                    choose(Arc::make_mut(&mut f.controller), "estimator", "ideal");
+                    idealise(Arc::make_mut(&mut f.controller), |meaning| match meaning {
+                        Meaning::Accumulation(word) => Some(word),
+                        _ => None,
+                    });
                 }
                 "no flow measures accumulation by control pairs"
             }
@@ -174,13 +180,13 @@ impl Effect {
     }
 }
 
-/// Sets a choice where there is one. A controller of another program may have a parameter of this name
-/// with another meaning, which stays.
-fn choose(values: &mut Values, name: &str, word: &str) {
-    if let Some((Param { kind: Kind::Choice(words), .. }, _)) = param(values, name)
-        && words.contains(&word)
-    {
-        values.set(name, &Raw::Text(word.into())).expect("a word of the choice");
+/// Sets the choices whose meaning has a word for the true value.
+fn idealise(values: &mut Values, word: impl Fn(Meaning) -> Option<&'static str>) {
+    let params: Vec<_> = values.iter().map(|(p, _)| p).collect();
+    for p in params {
+        if let Some(word) = word(p.meaning) {
+            values.set(p.name, &Raw::Text(word.into())).expect("a word of the choice");
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Questions of the effects about flows and about the parameters of families.
 
-use accord_family::{Objective, Param, Role, Value, Values};
+use accord_family::{Meaning, Objective, Param, Role, Value, Values};
 use accord_scenario::{Carrier, Flow};
 
 /// Returns whether control pairs feed the controller.
@@ -20,7 +20,8 @@ pub(crate) fn responds(flow: &Flow) -> bool {
     values.family().role.objective(values) != Some(Objective::Unresponsive)
 }
 
-/// The parameter of a family, if it has it.
-pub(crate) fn param(values: &Values, name: &str) -> Option<(&'static Param, Value)> {
-    values.iter().find(|(p, _)| p.name == name)
+/// The least time-out among the parameters of a family, with its value in effect, if it has one.
+pub(crate) fn least_timeout(values: &Values) -> Option<(&'static Param, Value)> {
+    let (p, _) = values.iter().find(|(p, _)| p.meaning == Meaning::LeastTimeout)?;
+    Some((p, values.effective(p.name)))
 }

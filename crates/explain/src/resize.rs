@@ -1,7 +1,7 @@
 //! Packets of another size on the same network.
 
-use crate::flows::{is_tunnel, param, responds};
-use accord_family::{Kind, Raw, Value, Values};
+use crate::flows::{is_tunnel, responds};
+use accord_family::{Kind, Meaning, Raw, Value, Values};
 use accord_scenario::{Change, Flow, Limit, Scenario};
 use accord_units::{Bytes, Duration, Size};
 use std::sync::Arc;
@@ -77,31 +77,19 @@ pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
     });
 }
 
-/// Parameters that are whole numbers of packets or of their samples.
-const COUNTS: [&str; 2] = ["memory", "k"];
-/// Copa's δ: 1/δ packets are queued.
-const INVERSE: &str = "delta";
-/// The thresholds of Vegas if none are given, in packets.
-const VEGAS: [(&str, f64); 2] = [("alpha", 1.0), ("beta", 3.0)];
-
+/// Makes numbers of packets `finer` times larger.
 fn count_more(values: &mut Values, finer: u64) {
-    let more = |n: f64| Raw::Text(format!("{} pkt", n * finer as f64));
-    let given: Vec<_> = values.iter().collect();
-    let rates = param(values, "alpha_rate").is_some_and(|(_, v)| v != Value::Absent);
-    for (p, value) in given {
-        let raw = match (p.kind, value) {
-            (Kind::Size, Value::Size(Size::Packets(n))) => more(n),
-            (Kind::Integer { max, .. }, Value::Integer(n)) if COUNTS.contains(&p.name) => {
+    let params: Vec<_> = values.iter().map(|(p, _)| p).collect();
+    for p in params {
+        let raw = match (p.kind, p.meaning, values.effective(p.name)) {
+            (Kind::Size, _, Value::Size(Size::Packets(n))) => {
+                Raw::Text(format!("{} pkt", n * finer as f64))
+            }
+            (Kind::Integer { max, .. }, Meaning::Packets, Value::Integer(n)) => {
                 Raw::Integer(n.saturating_mul(finer).min(max) as i64)
             }
-            (Kind::Number { min, .. }, Value::Number(n)) if p.name == INVERSE => {
+            (Kind::Number { min, .. }, Meaning::PerPacket, Value::Number(n)) => {
                 Raw::Number((n / finer as f64).max(min))
-            }
-            (Kind::Size, Value::Absent) if !rates => {
-                match VEGAS.iter().find(|(name, _)| *name == p.name) {
-                    Some((_, n)) => more(*n),
-                    None => continue,
-                }
             }
             _ => continue,
         };

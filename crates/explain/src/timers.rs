@@ -1,13 +1,10 @@
 //! Timers without a least value of their own.
 
-use crate::flows::{is_stream, is_tunnel, param};
+use crate::flows::{is_stream, is_tunnel, least_timeout};
 use accord_family::{Raw, Value};
 use accord_scenario::{Change, Limit, LinkId, Scenario};
 use accord_units::{Bytes, Duration, Rate};
 use std::sync::Arc;
-
-/// The least time-out of a control pair of the papers, where none is given [RFC 6298 §2.4].
-const PRINTED: Duration = Duration::from_secs(1);
 
 /// Lowers the least time-out of each flow to the longest round trip of its path. Below that, timers
 /// would run out for packets that are queued and not lost. Flows behind a buffer without limit keep
@@ -22,21 +19,13 @@ pub(crate) fn shorten_timers(s: &mut Scenario) {
         if is_stream(f) {
             f.min_rto = f.min_rto.min(longest);
         } else if is_tunnel(&f.controller) {
-            let of = |name| param(&f.controller, name).map(|(_, value)| value);
-            let least = match (of("min_rto"), of("pairs"), of("law")) {
-                (Some(Value::Duration(least)), ..) => least,
-                (_, Some(Value::Choice("printed")), _)
-                | (
-                    _,
-                    Some(Value::Absent),
-                    Some(Value::Choice("xia05" | "har02" | "har02-printed")),
-                ) => PRINTED,
-                // Patient pairs have no least time-out.
-                _ => continue,
+            // Patient pairs have no least time-out.
+            let Some((p, Value::Duration(least))) = least_timeout(&f.controller) else {
+                continue;
             };
             if longest < least {
-                let set = Arc::make_mut(&mut f.controller)
-                    .set("min_rto", &Raw::Text(longest.to_string()));
+                let set =
+                    Arc::make_mut(&mut f.controller).set(p.name, &Raw::Text(longest.to_string()));
                 set.expect("a time more than zero");
             }
         }

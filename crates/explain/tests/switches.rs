@@ -2,10 +2,13 @@
 
 use accord_control::FAMILIES as CONTROLLERS;
 use accord_explain::Effect;
-use accord_family::{Catalogue, Family, Kind, Param, Value};
+use accord_family::{
+    Catalogue, Family, Meaning, Param, Value,
+    kind::{choice, duration, integer, number, size},
+};
 use accord_language::File;
 use accord_scenario::{Engine, Scenario};
-use accord_units::Duration;
+use accord_units::{Duration, Size};
 
 const CATALOGUE: Catalogue =
     Catalogue { controllers: CONTROLLERS, disciplines: accord_aqm::FAMILIES };
@@ -136,37 +139,79 @@ fn disciplines_give_way_to_a_plain_queue() {
     }
 }
 
-/// A controller of another program may use a name of ours for something else.
-#[test]
-fn a_parameter_of_the_same_name_and_another_kind_is_left() {
-    const PARAMS: &[Param] = &[
-        Param {
-            name: "base_rtt",
-            symbol: "",
-            kind: Kind::Duration,
-            default: "10 ms",
-            doc: "A time.",
-            source: "",
-        },
-        Param {
-            name: "estimator",
-            symbol: "",
-            kind: Kind::Choice(&["mine", "other"]),
-            default: "mine",
-            doc: "A choice of its own.",
-            source: "",
-        },
-    ];
+/// NewReno under another name, with these parameters.
+fn own(params: &'static [Param]) -> Scenario {
     let newreno = CONTROLLERS.iter().find(|f| f.name == "newreno").expect("one of ours");
-    let own: &'static Family =
-        Box::leak(Box::new(Family { name: "own", params: PARAMS, ..**newreno }));
+    let own: &'static Family = Box::leak(Box::new(Family { name: "own", params, ..**newreno }));
     let controllers: &'static [&'static Family] = Box::leak(vec![own].into_boxed_slice());
     let catalogue = Catalogue { controllers, disciplines: accord_aqm::FAMILIES };
     let text = "duration = \"2 s\"\ntopology.dumbbell = { rate = \"8 Mbps\", delay = \"5 ms\" }\n\
                 flow.f = { from = \"left\", to = \"right\", controller = \"own\" }\n";
     let file = File::parse("s.toml", text).expect("TOML");
-    let scenario = file.points(&catalogue, None).expect("valid").remove(0);
+    file.points(&catalogue, None).expect("valid").remove(0)
+}
+
+/// A controller of another program may use any name of ours for something else.
+#[test]
+fn names_of_parameters_mean_nothing() {
+    const PARAMS: &[Param] = &[
+        duration("10 ms").declared("base_rtt", ""),
+        choice("mine", &["mine", "ideal"]).declared("estimator", ""),
+        number("0.5", 0.001, 10.0).declared("delta", ""),
+        integer("8", 1, 1000).declared("k", ""),
+        integer("9", 1, 1000).declared("memory", ""),
+        size("").declared("alpha", ""),
+        size("5 pkt").declared("target", ""),
+        duration("3 s").declared("min_rto", ""),
+        choice("printed", &["patient", "printed"]).declared("pairs", ""),
+    ];
+    let scenario = own(PARAMS);
     for effect in [Effect::BaseRtt, Effect::Estimator] {
         assert!(without(effect, &scenario).is_err(), "there is nothing to take away");
     }
+    let finer = without(Effect::Packets, &scenario).expect("packets can be smaller");
+    let before = &scenario.flows[0].controller;
+    for (p, value) in finer.flows[0].controller.iter() {
+        let expected = match p.name {
+            // The same amount, by its kind.
+            "target" => Value::Size(Size::Packets(20.0)),
+            name => before.get(name),
+        };
+        assert_eq!(value, expected, "{}", p.name);
+    }
+}
+
+#[test]
+fn a_parameter_changes_by_its_meaning() {
+    const PARAMS: &[Param] = &[
+        integer("8", 1, 20).meaning(Meaning::Packets).declared("a", ""),
+        number("0.5", 0.001, 10.0).meaning(Meaning::PerPacket).declared("b", ""),
+        choice("c", &["c", "true"]).meaning(Meaning::BaseRtt("true")).declared("c", ""),
+        choice("d", &["d", "exact"]).meaning(Meaning::Accumulation("exact")).declared("d", ""),
+    ];
+    let scenario = own(PARAMS);
+    let of = |effect, name| {
+        let s = without(effect, &scenario).expect("it can be taken away");
+        s.flows[0].controller.get(name)
+    };
+    assert_eq!(of(Effect::Packets, "a"), Value::Integer(20), "its largest value");
+    assert_eq!(of(Effect::Packets, "b"), Value::Number(0.125));
+    assert_eq!(of(Effect::BaseRtt, "c"), Value::Choice("true"));
+    assert_eq!(of(Effect::Estimator, "d"), Value::Choice("exact"));
+}
+
+/// Amounts that a family takes in packets where none is given are kept in bytes, too.
+#[test]
+fn default_targets_in_packets_are_kept_in_bytes() {
+    let of = |flow: &str, name: &str| {
+        let s = without(Effect::Packets, &scenario("20 pkt", flow)).expect("they can be smaller");
+        s.flows[0].controller.get(name)
+    };
+    let packets = |n| Value::Size(Size::Packets(n));
+    assert_eq!(of("controller = \"vegas\"", "alpha"), packets(4.0));
+    assert_eq!(of("controller = \"vegas\"", "beta"), packets(12.0));
+    assert_eq!(of("controller = \"vegas-rem\"", "alpha"), packets(8.0));
+    let rates = "{ name = \"vegas\", alpha_rate = \"1 Mbps\", beta_rate = \"1 Mbps\" }";
+    assert_eq!(of(&format!("controller = {rates}"), "alpha"), Value::Absent);
+    assert_eq!(of("controller = \"copa\"", "delta"), Value::Number(0.125));
 }

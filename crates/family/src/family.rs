@@ -2,7 +2,7 @@
 
 use crate::{
     Dynamics, FlowFacts, Kind, Objective, Param, Price, QueueDynamics, QueueFacts, StackCode,
-    Values, WindowDynamics,
+    Value, Values, WindowDynamics,
 };
 use std::any::Any;
 
@@ -22,6 +22,9 @@ pub struct Family {
     pub former: &'static [(&'static str, &'static str, &'static str)],
     /// The check of relations between parameters. Its message names the fault and the remedy.
     pub check: fn(&Values) -> Result<(), String>,
+    /// Returns the value that the family takes for an absent parameter of this name, by the other
+    /// parameters; [`Value::Absent`] if it takes none.
+    pub absent: fn(&Values, &str) -> Value,
     /// The objective of a controller or the price of a discipline, for theory.
     pub role: Role,
     /// The dynamics in a fluid, or the reason why there are none.
@@ -68,6 +71,7 @@ impl Family {
             params: &[],
             former: &[],
             check: |_| Ok(()),
+            absent: |_, _| Value::Absent,
             role,
             dynamics: Dynamics::Missing("there is none yet"),
             kernel: None,

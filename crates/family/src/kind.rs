@@ -1,11 +1,11 @@
 //! Parameters by the kind of their values. They begin with the default, written as in a scenario
 //! file; a parameter with the default "" is absent unless it is given.
 
-use crate::{Kind, Param};
+use crate::{Kind, Meaning, Param};
 
 /// Returns a parameter of a kind, without name, symbol, documentation and source.
 const fn of(kind: Kind, default: &'static str) -> Param {
-    Param { name: "", symbol: "", kind, default, doc: "", source: "" }
+    Param { name: "", symbol: "", kind, default, meaning: Meaning::Own, doc: "", source: "" }
 }
 
 /// A number within `min..=max`.
@@ -86,6 +86,11 @@ impl Param {
     /// Returns it with a source.
     pub const fn source(self, source: &'static str) -> Param {
         Param { source, ..self }
+    }
+
+    /// Returns it with a meaning for other code.
+    pub const fn meaning(self, meaning: Meaning) -> Param {
+        Param { meaning, ..self }
     }
 
     /// Returns it with documentation.

@@ -27,7 +27,7 @@ pub use dynamics::{
 pub use family::{Family, Role};
 pub use markdown::{fill_tables, markdown_table};
 pub use objective::{Objective, Price, Target};
-pub use param::{Kind, Param, Raw, Value};
+pub use param::{Kind, Meaning, Param, Raw, Value};
 pub use service::{Service, Signal};
 pub use stack::{Stack, StackCode};
 pub use values::Values;

@@ -35,6 +35,26 @@ pub enum Kind {
     Aggregates(&'static [Param]),
 }
 
+/// The meaning of a parameter for code that does not know the family, such as an explanation that
+/// runs a scenario again with smaller packets.
+///
+/// An amount ([`Kind::Size`]) that is given in packets needs none: it is kept in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// Only the family knows it. Nobody else changes the value.
+    Own,
+    /// A whole number of packets, or of samples of which each packet gives one.
+    Packets,
+    /// A number whose inverse is a number of packets.
+    PerPacket,
+    /// The source of the base round-trip time. This word is for the true one.
+    BaseRtt(&'static str),
+    /// The source of the accumulation. This word is for its definition.
+    Accumulation(&'static str),
+    /// The least time-out of the sender.
+    LeastTimeout,
+}
+
 /// One parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Param {
@@ -47,7 +67,9 @@ pub struct Param {
     /// The default, written as in a scenario file. A parameter with the default "" is absent unless
     /// it is given.
     pub default: &'static str,
-    /// The meaning, one sentence.
+    /// The meaning for other code: [`Meaning::Own`] unless the family says otherwise.
+    pub meaning: Meaning,
+    /// The description, one sentence.
     pub doc: &'static str,
     /// The source, such as "[Xia05 table I]".
     pub source: &'static str,

@@ -157,6 +157,18 @@ impl Values {
         self.values[i]
     }
 
+    /// Returns the value that a parameter has in effect: its own, or the one that the family takes
+    /// for an absent one.
+    ///
+    /// # Panics
+    /// As [`get`](Self::get).
+    pub fn effective(&self, name: &str) -> Value {
+        match self.get(name) {
+            Value::Absent => (self.family.absent)(self, name),
+            value => value,
+        }
+    }
+
     /// Returns the parameters with their values, in the order of the table.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Param, Value)> + '_ {
         self.params.iter().zip(self.values.iter().copied())

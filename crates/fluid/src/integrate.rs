@@ -53,6 +53,11 @@ pub(crate) struct Integration<'a, 'b> {
     /// Bytes sent and windows, by class.
     pub sent: Histories,
     windows: Histories,
+    /// True if some applications offer a finite rate.
+    offers: bool,
+    /// The rates of classes whose applications bind, else zero, and the part of `windows` of these.
+    bound: Histories,
+    held: Histories,
     /// The windows of a model without histories of them.
     unused: Vec<f64>,
     equations: Equations,
@@ -120,6 +125,8 @@ impl<'a, 'b> Integration<'a, 'b> {
             LinkModel::AckClocked => classes,
             LinkModel::Integrator => 0,
         };
+        let offers = model.classes.iter().any(|class| class.offered.is_finite());
+        let bound = if offers { windows } else { 0 };
         let mut motion = Motion::new(classes);
         for (k, class) in model.classes.iter().enumerate() {
             motion.window[k] = class.control.dynamics.initial;
@@ -158,6 +165,9 @@ impl<'a, 'b> Integration<'a, 'b> {
             shown: Shown::new(queues, depth),
             sent: Histories::new(classes, depth),
             windows: Histories::new(windows, depth),
+            offers,
+            bound: Histories::new(bound, depth),
+            held: Histories::new(bound, depth),
             unused: vec![0.0; classes - windows],
             equations: Equations::new(classes, queues),
             hops: 0,
@@ -183,7 +193,8 @@ impl<'a, 'b> Integration<'a, 'b> {
         let time = self.longest + 2.0 * self.hops as f64 * queued;
         let reaches = |clock: &Clock| clock.time(clock.now) - clock.time(clock.oldest());
         let queues = (COUNTERS + 1 + 2 * SIGNALS) * self.queues.len();
-        let rows = (2 * self.flows.len() + queues) as f64;
+        let by_class = if self.offers { 4 } else { 2 };
+        let rows = (by_class * self.flows.len() + queues) as f64;
         while reaches(&self.clock) < time && self.clock.depth() as f64 * rows < 16.0 * DEEPEST {
             self.clock.deepen();
             let now = self.clock.now;
@@ -193,6 +204,8 @@ impl<'a, 'b> Integration<'a, 'b> {
                 &mut self.shown.put,
                 &mut self.sent,
                 &mut self.windows,
+                &mut self.bound,
+                &mut self.held,
                 &mut self.counters,
             ];
             kept.into_iter().for_each(|h| h.deepen(now));
@@ -417,6 +430,17 @@ impl<'a, 'b> Integration<'a, 'b> {
                 let late = self.order.late.iter().map(|(k, _)| k);
                 for &k in self.order.others.iter().chain(late) {
                     flight[k as usize] = self.motion.flight(k as usize);
+                }
+                if self.offers {
+                    let (bound, held) = (self.bound.of_mut(now), self.held.of_mut(now));
+                    for (k, flow) in self.flows.iter().enumerate() {
+                        let rate = if flow.active && flow.offered.is_finite() {
+                            self.motion.bound(k)
+                        } else {
+                            0.0
+                        };
+                        (bound[k], held[k]) = (rate, if rate > 0.0 { flight[k] } else { 0.0 });
+                    }
                 }
                 self.conserve(now, h);
             }

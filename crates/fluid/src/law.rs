@@ -134,7 +134,7 @@ impl Control {
     /// per packet and falls to β²·V at a loss. So before a loss it is S/p, with S = Σ β²ᵏ·E and
     /// exponential E of mean 1, and the mean window over time is √(2/p)/E[S^(−1/2)] [Ott, Kemperman,
     /// Mathis 1996]: 1.31/√p for a half, where even losses have √(2/p).
-    pub(crate) fn even_losses(&self, lost: f64, rtt: f64) -> f64 {
+    pub fn even_losses(&self, lost: f64, rtt: f64) -> f64 {
         lost * match self.dynamics.law {
             WindowLaw::Cubic { c, .. } => {
                 // Two regions [RFC 9438 §4.3, 4.4]; the mean window is the larger one.

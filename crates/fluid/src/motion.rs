@@ -131,6 +131,10 @@ struct Part<'a> {
     flight: &'a mut [f64],
 }
 
+/// The part of the rate of an application that a window gives if the application binds. An unused window
+/// is kept at this rate, but for rounding.
+const BINDS: f64 = 1.0 - 1e-9;
+
 impl Motion {
     #[inline(always)]
     fn part<'a>(
@@ -203,6 +207,13 @@ impl Motion {
         self.inverse[class] = 1.0 / rtt;
         self.rate[class] =
             if active { (self.window[class] / rtt).min(self.most[class]) } else { 0.0 };
+    }
+
+    /// Returns the rate of a class if its application binds and not its window, else zero.
+    #[inline]
+    pub fn bound(&self, class: usize) -> f64 {
+        let binds = self.window[class] * self.inverse[class] >= BINDS * self.most[class];
+        if binds && !is_never(1.0 / self.inverse[class]) { self.rate[class] } else { 0.0 }
     }
 
     /// Returns the bytes that a class has in flight: the window, or less if the application offers

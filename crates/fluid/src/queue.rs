@@ -183,9 +183,10 @@ impl Queue {
         self.account(next, arrived, refused, (end - next).max(0.0), h);
     }
 
-    /// Returns the bounds of the delay after `h`. A link drains its queue no faster than it serves, data
+    /// Returns the bounds of the delay after `h`. A link drains its queue no faster than it serves, less the
+    /// part `arriving` of that which applications send in any case. Data
     /// beyond a full buffer is lost, and a queue that fills holds no more than has arrived.
-    pub fn bounds(&self, arrived: f64, h: f64) -> (f64, f64) {
+    pub fn bounds(&self, arrived: f64, arriving: f64, h: f64) -> (f64, f64) {
         if self.is_dead() {
             return (NEVER, NEVER);
         }
@@ -194,7 +195,7 @@ impl Queue {
         } else {
             self.longest
         };
-        ((self.delay - h).max(0.0).min(most), most)
+        ((self.delay - h * (1.0 - arriving)).max(0.0).min(most), most)
     }
 
     /// Returns the delay of all that has arrived by the end of a step.
@@ -347,9 +348,10 @@ mod tests {
     fn a_queue_that_fills_holds_no_more_than_has_come() {
         let mut queue = queue(QueueLaw::DropTail);
         queue.integrate(5e4, 0.01);
-        assert_eq!(queue.bounds(5e4, 0.01), (0.03, 0.1));
+        assert_eq!(queue.bounds(5e4, 0.0, 0.01), (0.03, 0.1));
+        assert_eq!(queue.bounds(5e4, 0.5, 0.01), (0.035, 0.1));
         queue.fills = true;
-        let with = |queue: &Queue| queue.bounds(3e4, 0.01).1 * (1.0 - NEAR);
+        let with = |queue: &Queue| queue.bounds(3e4, 0.0, 0.01).1 * (1.0 - NEAR);
         assert!((with(&queue) - 0.06).abs() < 1e-12, "{}", with(&queue));
         queue.drops = 0.5;
         assert!((with(&queue) - 0.045).abs() < 1e-12, "{}", with(&queue));

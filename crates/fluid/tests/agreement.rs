@@ -30,12 +30,7 @@ impl Random {
 /// The text of a random network.
 fn network(random: &mut Random) -> String {
     let links = 1 + random.below(3);
-    // With ACK clocking an application between two full links is off by some percent: its share of a queue
-    // follows its window there. So networks of several links are integrated.
-    let model = if links == 1 { "ack-clocked" } else { "integrator" };
-    let mut text = format!(
-        "duration = \"60 s\"\nsample = \"500 ms\"\nfluid = {{ link_model = \"{model}\" }}\n"
-    );
+    let mut text = "duration = \"60 s\"\nsample = \"500 ms\"\n".to_owned();
     for l in 0..links {
         let (there, back) = (random.between(8.0, 20.0), random.between(8.0, 20.0));
         text += &format!(
@@ -107,5 +102,38 @@ fn random_networks_settle_where_theory_has_them() {
                 run.notes
             );
         }
+    }
+}
+
+/// An application below its share, over two full links: as a window it would swing at both for ever, and
+/// have 3.85 Mbps.
+#[test]
+fn an_application_keeps_its_rate_between_two_full_links() {
+    let flow = |name: &str, to: &str, more: &str| {
+        format!(
+            "[flow.{name}]\nfrom = \"n0\"\nto = \"{to}\"\ncontroller = \"monaco\"\n{more}\n\
+             access = {{ rate = \"1 Gbps\", delay = \"{} ms\" }}\n",
+            3 + name.len()
+        )
+    };
+    let link = |l: usize, rate: u32| {
+        format!(
+            "[link.l{l}]\nfrom = \"n{l}\"\nto = \"n{}\"\nrate = \"{rate} Mbps\"\ndelay = \"5 ms\"\n\
+             queue = {{ discipline = \"droptail\", limit = \"unlimited\" }}\n",
+            l + 1
+        )
+    };
+    let app = "service = { weight = 2, contract = \"2.5 Mbps\" }\n\
+               demand = { constant = \"4 Mbps\" }\nstart = \"600 ms\"";
+    let text = "duration = \"60 s\"\nsample = \"500 ms\"\n".to_owned()
+        + &link(0, 12)
+        + &link(1, 7)
+        + &flow("app", "n2", app)
+        + &flow("long", "n2", "")
+        + &flow("plain", "n1", "");
+    let (_, run) = fluid(&text);
+    for (f, expected) in [4e6, 3e6, 5e6].into_iter().enumerate() {
+        let found = last(&run, Metric::Throughput, Entity::Flow(f));
+        assert!((found / expected - 1.0).abs() < 2e-3, "flow {f}: {found} for {expected}");
     }
 }

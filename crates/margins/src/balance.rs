@@ -2,7 +2,8 @@
 //! on queues and disciplines, not on utilities alone.
 //!
 //! A window of Reno rests at w = packet·√(2(1 − m)/m), m the share of its packets that is marked
-//! or lost on the way [Low02 §3.2]. Each queue has one number, its *level*, from which follow
+//! or lost on the way [Low02 §3.2]. Losses of wires are independent, and count as in the fluid
+//! ([`Control::even_losses`](accord_fluid::Control::even_losses)). Each queue has one number, its *level*, from which follow
 //! its delay p and its share:
 //!
 //! ```text
@@ -18,7 +19,7 @@
 use crate::error::MarginsError;
 use crate::rest::Equilibrium;
 use accord_family::{QueueLaw, WindowLaw};
-use accord_fluid::{Discipline, Hop, Model, Network};
+use accord_fluid::{Control, Discipline, Hop, Model, Network, Path};
 
 /// Rounds over all queues.
 const ROUNDS: usize = 2000;
@@ -30,6 +31,16 @@ const GOOD: f64 = 1e-9;
 struct Shown {
     delay: f64,
     share: f64,
+}
+
+/// Returns the share of the packets of a flow that is marked or lost on its way, by the shares of queues, as
+/// if all losses were even.
+pub(crate) fn signal(control: &Control, path: &Path, rtt: f64, share: impl Fn(&Hop) -> f64) -> f64 {
+    let passes = |h: &Hop| 1.0 - share(h);
+    let passed = path.passes * path.hops[..path.forward].iter().map(passes).product::<f64>();
+    let wires = 1.0 - path.passes;
+    let even = if wires > 0.0 { control.even_losses(wires, rtt) - wires } else { 0.0 };
+    (1.0 - passed + even).min(1.0)
 }
 
 struct Balance<'a, 'b> {
@@ -131,11 +142,11 @@ impl Balance<'_, '_> {
         if kind.control.dynamics.law == WindowLaw::Unresponsive {
             return path.peak;
         }
-        let passes = |h: &Hop| 1.0 - self.shown[h.queue].share;
-        let passed = path.passes * path.hops[..path.forward].iter().map(passes).product::<f64>();
         let queued: f64 = path.hops.iter().map(|h| self.shown[h.queue].delay).sum();
-        let window = kind.control.packet * (2.0 * passed / (1.0 - passed)).sqrt();
-        (window / (path.base_rtt + queued)).min(path.peak)
+        let rtt = path.base_rtt + queued;
+        let lost = signal(&kind.control, path, rtt, |h| self.shown[h.queue].share);
+        let window = kind.control.packet * (2.0 * (1.0 - lost) / lost).max(0.0).sqrt();
+        (window / rtt).min(path.peak)
     }
 
     /// Returns the excess of the arrival rate of a queue over its service rate, as a part of its capacity.

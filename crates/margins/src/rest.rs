@@ -1,9 +1,10 @@
 //! Equilibria by theory, about which a scenario is linearised.
 
+use crate::balance::signal;
 use crate::error::MarginsError;
 use crate::rounds::Loop;
 use accord_family::WindowLaw;
-use accord_fluid::{Hop, Model, Network};
+use accord_fluid::{Model, Network};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Phase, Recorded};
 use accord_units::{Duration, Rate, Time};
@@ -60,10 +61,9 @@ impl Rest {
             WindowLaw::Proportional { target, .. } | WindowLaw::MoWalrand { target, .. } => target,
             _ => 0.0,
         };
-        let unmarked = |h: &Hop| 1.0 - at.shares[h.queue];
         let signal = match kind.control.dynamics.law {
             WindowLaw::Reno => {
-                1.0 - path.passes * path.hops[..path.forward].iter().map(unmarked).product::<f64>()
+                signal(&kind.control, path, path.base_rtt + queue, |h| at.shares[h.queue])
             }
             _ => 0.0,
         };

@@ -5,8 +5,9 @@ use crate::factories::{Made, bbr, cubic, initial_window, newreno};
 use crate::{Factory, Theirs};
 use accord_control::{AnyController, Maker, Marks, Transport};
 use accord_family::{
-    Dynamics, Family, FlowFacts, Kind, Objective, Param, Role, Stack, StackCode, Values,
-    WindowDynamics, WindowLaw,
+    Dynamics, Family, FlowFacts, Objective, Param, Role, Stack, StackCode, Values, WindowDynamics,
+    WindowLaw,
+    kind::{flag, size},
 };
 use accord_transport::Connector;
 use accord_units::Bytes;
@@ -53,23 +54,15 @@ const fn code(maker: &'static Make) -> Option<StackCode> {
     Some(StackCode { stack: &STACK, maker })
 }
 
-const INITIAL_WINDOW: Param = Param {
-    name: "initial_window",
-    symbol: "IW",
-    kind: Kind::Size,
-    default: "10 pkt",
-    doc: "Window at the start; at least two packets.",
-    source: "[RFC 9002 §7.2]",
-};
+const INITIAL_WINDOW: Param = size("10 pkt")
+    .symbol("IW")
+    .source("[RFC 9002 §7.2]")
+    .declared("initial_window", "Window at the start; at least two packets.");
 
-const ECN: Param = Param {
-    name: "ecn",
-    symbol: "",
-    kind: Kind::Flag,
-    default: "false",
-    doc: "Lets its packets be marked instead of dropped, and takes marks for losses. quinn does.",
-    source: "[RFC 9002 §7.1]",
-};
+const ECN: Param = flag("false").source("[RFC 9002 §7.1]").declared(
+    "ecn",
+    "Lets its packets be marked instead of dropped, and takes marks for losses. quinn does.",
+);
 
 /// quinn's NewReno.
 pub static NEWRENO: Family = Family {
@@ -103,12 +96,10 @@ pub static BBR: Family = Family {
           draws random numbers that no seed reaches, so that two runs differ.",
     source: "[quinn]",
     params: &[
-        Param {
-            default: "200 pkt",
-            doc: "Window at the start; at least four packets.",
-            source: "",
-            ..INITIAL_WINDOW
-        },
+        INITIAL_WINDOW
+            .default("200 pkt")
+            .doc("Window at the start; at least four packets.")
+            .source(""),
         ECN,
     ],
     dynamics: Dynamics::Missing(

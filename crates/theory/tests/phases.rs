@@ -1,7 +1,7 @@
 //! Phases of a scenario: flows that measure their base round-trip time one after the other,
 //! and links that convey their price by marks. Numbers are of [Low02 §4.2, §6.2, §6.3].
 
-use accord_family::{Family, Kind, Objective, Param, Price, Role, Service, Target};
+use accord_family::{Family, Objective, Param, Price, Role, Service, Target, kind::number};
 use accord_record::*;
 use accord_scenario::*;
 use accord_traffic::*;
@@ -30,14 +30,7 @@ static MARKS: Family =
 static DROPTAIL: Family = family("droptail", &[], Role::Queue(|_| Price::QueuingDelay));
 static REM: Family = family(
     "rem",
-    &[Param {
-        name: "phi",
-        symbol: "",
-        kind: Kind::Number { min: 1.0, max: 2.0 },
-        default: "1.1",
-        doc: "",
-        source: "",
-    }],
+    &[number("1.1", 1.0, 2.0).declared("phi", "")],
     Role::Queue(|values| Price::Marks { phi: values.number("phi") }),
 );
 

@@ -12,30 +12,19 @@ use accord::control::{
     Acked, Allowance, AnyController, Congestion, Controller, Maker, PathView, Transport,
 };
 use accord::family::{
-    BaseRtt, Dynamics, Family, FlowFacts, Kind, Objective, Param, Reads, Role, Target, Values,
-    WindowDynamics, WindowLaw,
+    BaseRtt, Dynamics, Family, FlowFacts, Objective, Reads, Role, Target, Values, WindowDynamics,
+    WindowLaw,
+    kind::{number, size},
 };
 use accord::units::{Bytes, Time};
 
 pub static FAMILY: Family = Family {
     doc: "Keeps a target of its own data queued, by a proportional law.",
     params: &[
-        Param {
-            name: "target",
-            symbol: "a*",
-            kind: Kind::Size,
-            default: "10 pkt",
-            doc: "The target accumulation.",
-            source: "",
-        },
-        Param {
-            name: "gain",
-            symbol: "κ",
-            kind: Kind::Number { min: 0.01, max: 1.0 },
-            default: "0.5",
-            doc: "What part of the error one round trip takes away.",
-            source: "",
-        },
+        size("10 pkt").symbol("a*").declared("target", "The target accumulation."),
+        number("0.5", 0.01, 1.0)
+            .symbol("κ")
+            .declared("gain", "What part of the error one round trip takes away."),
     ],
     dynamics: Dynamics::Window(dynamics),
     maker: &Maker {

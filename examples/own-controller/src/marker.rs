@@ -1,19 +1,14 @@
 //! A queue discipline that marks, or drops, packets that find more than a threshold queued.
 
 use accord::aqm::{AnyAqm, Aqm, Entropy, Maker, PacketMeta, QueueView, Verdict};
-use accord::family::{Dynamics, Family, Kind, Param, Price, Role, Values};
+use accord::family::{Dynamics, Family, Price, Role, Values, kind::size};
 use accord::units::{Bytes, Time};
 
 pub static FAMILY: Family = Family {
     doc: "Marks, or drops, packets that find more than a threshold queued.",
-    params: &[Param {
-        name: "threshold",
-        symbol: "K",
-        kind: Kind::Size,
-        default: "20 kB",
-        doc: "The backlog above which packets are marked.",
-        source: "",
-    }],
+    params: &[size("20 kB")
+        .symbol("K")
+        .declared("threshold", "The backlog above which packets are marked.")],
     dynamics: Dynamics::Missing("its answer jumps at the threshold, and has no slope there"),
     maker: &Maker { build: |values| AnyAqm::foreign(Marker::new(values)) },
     ..Family::new("marker", Role::Queue(|_| Price::Loss))

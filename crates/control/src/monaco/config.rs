@@ -2,6 +2,7 @@
 
 use super::FAMILY;
 use crate::Acc;
+use accord_family::Meaning;
 use accord_units::{Bytes, Duration, Rate, Size};
 
 accord_family::choice! {
@@ -67,7 +68,7 @@ accord_family::params! {
         /// Gain of policy mw, which is a rate.
         pub mw_gain: Rate = rate("2 Mbps").symbol("κ").source("the papers give none"),
         /// Control pairs: the egress rate times the distance of the halves, or the data that arrived between them. Or the definition itself, which only the simulator knows.
-        pub estimator: EstimatorName = choice("monaco", EstimatorName::WORDS).source("[Xia05 eq. 1, §IV-B.1]"),
+        pub estimator: EstimatorName = choice("monaco", EstimatorName::WORDS).meaning(Meaning::Accumulation("ideal")).source("[Xia05 eq. 1, §IV-B.1]"),
         /// Weight of a new sample in the moving average of the egress rate.
         pub egress_weight: f64 = number("0.5", 0.01, 1.0).source("the papers give none"),
         /// Acknowledgements per round trip, at most one per packet, of window = "outstanding"; more than the packets of a window mean one per packet.
@@ -105,6 +106,6 @@ accord_family::params! {
         /// The recent loss ratio above which a loss halves the window in any case; not of loss = "window".
         pub loss_bound: f64 = number("0.05", 0.001, 0.5).source("ours"),
         /// Least time-out of a control pair: 1 ms (accord), or 1 s (xia05, har02, har02-printed).
-        pub min_rto: Option<Duration> = duration("").source("departure; 1 s is [RFC 6298 §2.4], by [Xia05 §IV-B.1]"),
+        pub min_rto: Option<Duration> = duration("").meaning(Meaning::LeastTimeout).source("departure; 1 s is [RFC 6298 §2.4], by [Xia05 §IV-B.1]"),
     }
 }

@@ -1,7 +1,11 @@
 //! The thresholds α and β: as given, as a target, and ready for comparison.
 
-use accord_family::{Target, Values, WindowLaw};
+use accord_family::{Target, Value, Values, WindowLaw};
 use accord_units::{Bytes, Duration, Rate, Size};
+
+/// The thresholds where neither amounts nor rates are given.
+const DEFAULT_ALPHA: Size = Size::Packets(1.0);
+const DEFAULT_BETA: Size = Size::Packets(3.0);
 
 /// The thresholds α and β as they are given.
 #[derive(Clone, Copy)]
@@ -15,10 +19,9 @@ impl Given {
         let amounts = (values.size_opt("alpha"), values.size_opt("beta"));
         let rates = (values.rate_opt("alpha_rate"), values.rate_opt("beta_rate"));
         match (amounts, rates) {
-            ((alpha, beta), (None, None)) => Ok(Given::Amounts(
-                alpha.unwrap_or(Size::Packets(1.0)),
-                beta.unwrap_or(Size::Packets(3.0)),
-            )),
+            ((alpha, beta), (None, None)) => {
+                Ok(Given::Amounts(alpha.unwrap_or(DEFAULT_ALPHA), beta.unwrap_or(DEFAULT_BETA)))
+            }
             ((None, None), (Some(alpha), Some(beta))) => Ok(Given::Rates(alpha, beta)),
             ((None, None), _) => Err("alpha_rate and beta_rate go together; give both (they \
                                       may be equal)"
@@ -27,6 +30,15 @@ impl Given {
                       round-trip time; give one pair or the other"
                 .into()),
         }
+    }
+}
+
+/// Returns the default thresholds, which apply where no rates are given.
+pub(super) fn absent(values: &Values, name: &str) -> Value {
+    match (name, Given::read(values)) {
+        ("alpha", Ok(Given::Amounts(alpha, _))) => Value::Size(alpha),
+        ("beta", Ok(Given::Amounts(_, beta))) => Value::Size(beta),
+        _ => Value::Absent,
     }
 }
 

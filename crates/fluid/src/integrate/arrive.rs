@@ -50,8 +50,11 @@ pub(super) struct Equations {
     pub bounds: Vec<(f64, f64)>,
     /// The new queuing delays.
     pub next: Vec<f64>,
-    /// The arrival rates of the queues.
+    /// The arrival rates of the queues by the equations, and the rates of applications in addition.
     pub arrives: Vec<f64>,
+    pub bound: Vec<f64>,
+    /// Scratch space: the windows of one queue whose applications bind.
+    held: Vec<f64>,
 }
 
 impl Equations {
@@ -67,9 +70,14 @@ impl Equations {
             bounds: vec![(0.0, f64::INFINITY); queues],
             next: vec![0.0; queues],
             arrives: vec![0.0; queues],
+            bound: vec![0.0; queues],
+            held: Vec::new(),
         }
     }
 }
+
+/// The part of a link up to which rates of applications leave less and less room for windows.
+const ROOM: f64 = 0.2;
 
 impl Integration<'_, '_> {
     /// Returns the bytes that arrive at a queue in a step, if `total` bytes have been sent to it.
@@ -108,9 +116,12 @@ impl Integration<'_, '_> {
             let total =
                 self.inflow.feeds[q].sum_and_gather(&self.sent, &self.windows, now, windows);
             self.inflow.comes[q] = self.comes(q, total, h);
-            self.equations.capacities[q] = self.queues[q].admits();
+            let admits = self.queues[q].admits();
+            self.bind(q, now, admits);
+            self.equations.capacities[q] = admits - self.equations.bound[q];
             self.equations.given[q] = self.equations.dead[q] || self.is_passed(q);
-            self.equations.bounds[q] = self.queues[q].bounds(self.inflow.comes[q], h);
+            let arriving = self.equations.bound[q] / admits;
+            self.equations.bounds[q] = self.queues[q].bounds(self.inflow.comes[q], arriving, h);
         }
         let mut problem = Problem {
             capacity: &self.equations.capacities,
@@ -143,15 +154,35 @@ impl Integration<'_, '_> {
         }
         for q in 0..self.queues.len() {
             if self.is_passed(q) {
-                self.pass(q, self.equations.arrives[q], h);
+                self.pass(q, self.equations.arrives[q] + self.equations.bound[q], h);
                 continue;
             }
             let queue = &mut self.queues[q];
             if queue.fills {
                 queue.integrate(self.inflow.comes[q], h)
             } else {
-                queue.set(self.equations.next[q], self.equations.arrives[q], h)
+                let arrives = self.equations.arrives[q] + self.equations.bound[q];
+                queue.set(self.equations.next[q], arrives, h)
             }
         }
+    }
+
+    /// Counts classes whose applications bind by their rates and not by their windows. Such a window
+    /// follows the delays of all queues on the path, of a round trip ago. As the load of two queues
+    /// it would swing for ever. Beyond [`ROOM`] the rates leave little to the equation of the queue,
+    /// and windows count again.
+    fn bind(&mut self, q: usize, now: usize, admits: f64) {
+        if !self.offers {
+            return;
+        }
+        let windows = self.equations.loads.windows_mut(q);
+        self.equations.held.resize(windows.len(), 0.0);
+        let held = &mut self.equations.held[..];
+        let bound = self.inflow.feeds[q].sum_and_gather(&self.bound, &self.held, now, held);
+        let part = if bound > 0.0 { ((1.0 - bound / admits) / ROOM).clamp(0.0, 1.0) } else { 0.0 };
+        for (window, held) in windows.iter_mut().zip(held) {
+            *window = (*window - part * *held).max(0.0);
+        }
+        self.equations.bound[q] = part * bound;
     }
 }

@@ -103,9 +103,6 @@ const PATIENCE: Duration = Duration::from_ms(20);
 /// that was slowed two hundredfold never settles.
 const PLACING: f64 = 0.125;
 
-/// The least time-out of a pair as printed [RFC 6298 §2.4].
-const LEAST_PRINTED: Duration = Duration::from_secs(1);
-
 /// The largest number of times that the time-out doubles. Pairs are tiny, and data stops by itself
 /// if no pair is answered. A tunnel that loses most pairs depends on the next one.
 const MAX_BACKOFF: u32 = 1;
@@ -138,12 +135,8 @@ impl<C: Controller> Ingress<C> {
             packet,
             sending,
             rtt: match sending.pairs {
-                Pairs::Printed => {
-                    RoundTrip::new(sending.min_rto.unwrap_or(LEAST_PRINTED), u32::MAX)
-                }
-                Pairs::Patient => {
-                    RoundTrip::new(sending.min_rto.unwrap_or(Duration::ZERO), MAX_BACKOFF)
-                }
+                Pairs::Printed => RoundTrip::new(sending.min_rto, u32::MAX),
+                Pairs::Patient => RoundTrip::new(sending.min_rto, MAX_BACKOFF),
             },
             pacer: Pacer::default(),
             pair: 0,
