@@ -105,14 +105,7 @@ fn theory_stays_as_effects_go() {
         }
     }
     assert!(looked_at > 1000, "{looked_at} values");
-    let expected = [
-        Effect::Control,
-        Effect::Acks,
-        Effect::Packets,
-        Effect::Buffers,
-        Effect::Bursts,
-        Effect::Timers,
-    ];
+    let expected = [Effect::Packets, Effect::Buffers, Effect::Bursts, Effect::Timers];
     assert!(expected.iter().all(|e| seen.contains(e)), "{seen:?}");
     assert!(seen.contains(&Effect::StartUp), "{seen:?}");
 }

@@ -21,8 +21,15 @@ const NAMED: usize = 4;
 impl State<'_> {
     /// Returns a link whose discipline would drop or mark packets of the queue in equilibrium, and the
     /// reason. Flows that keep an accumulation have no price in common with it.
-    pub(crate) fn meddles(&self, phase: &Phase, solution: &Solution) -> Option<(LinkId, String)> {
-        let mut load = vec![0.0; self.rate.len()];
+    pub(crate) fn meddles(
+        &self,
+        phase: &Phase,
+        problem: &Problem,
+        solution: &Solution,
+    ) -> Option<(LinkId, String)> {
+        // Acknowledgements and counts take what the problem leaves out of a capacity.
+        let answers = |(l, left): (LinkId, &f64)| self.capacity(l) - left;
+        let mut load: Vec<f64> = problem.capacities().iter().enumerate().map(answers).collect();
         let mut packet = vec![0.0f64; self.rate.len()];
         let mut responds = vec![false; self.rate.len()];
         for (&flow, &rate) in phase.active.iter().zip(&solution.rates) {

@@ -379,7 +379,7 @@ impl<'a> State<'a> {
             notes.add(effect, size, text);
             return Ok(None);
         }
-        if let Some((link, why)) = self.meddles(phase, &solution) {
+        if let Some((link, why)) = self.meddles(phase, &problem, &solution) {
             let (effect, size, text) = none(format!(
                 "no equilibrium: the flows over {} keep an accumulation, and have no price in common with its queue: {why}",
                 s.links[link].name
