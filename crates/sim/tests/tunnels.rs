@@ -74,12 +74,13 @@ const FIFO: &str =
     "control_priority = false\nqueue = { discipline = \"droptail\", limit = \"200 KB\" }";
 const ALIKE: [&str; 3] = ["", "", ""];
 
-/// Users of the sites, from hosts behind the gateways.
+/// Users of the sites, from hosts behind the gateways. They begin with two packets: the bursts of ten
+/// move the base round-trip times of the tunnels over a FIFO queue, and `b` gets 3.2 % less.
 fn users(controller: &str) -> String {
     let user = |site: &str| {
         format!(
             "[flow.{site}-users]\ncount = 2\nfrom = \"lan\"\nto = \"server\"\nthrough = \"{site}\"\n\
-             controller = \"{controller}\"\n"
+             controller = {{ name = \"{controller}\", initial_window = \"2 pkt\" }}\n"
         )
     };
     ["a", "b", "c"].map(user).concat()

@@ -48,13 +48,13 @@ fn done(run: &Run) -> Vec<Transfer> {
 #[test]
 fn each_file_takes_a_new_connection_and_each_burst_the_same() {
     let think = Duration::from_ms(500);
-    // 14 packets: slow start from 2 sends 2, 4 and 8, so three round trips.
+    // 14 packets: slow start from 10 sends 10 and 4, so two round trips.
     let web = users(1, "10 Gbps", Demand::Web(files(14e3, think)), "60 s");
     let web = done(&run(&web, &mut Quiet).unwrap());
     assert!(web.len() > 20, "{}", web.len());
     for t in &web {
         assert_eq!(t.size, Bytes::new(14_000));
-        assert!((0.3..0.301).contains(&t.duration), "{t:?}");
+        assert!((0.2..0.201).contains(&t.duration), "{t:?}");
     }
     let bursts = |pause| {
         let burst = Demand::OnOff {
@@ -67,13 +67,11 @@ fn each_file_takes_a_new_connection_and_each_burst_the_same() {
     // After a pause longer than the time-out a burst restarts slow start [RFC 5681 §4.1].
     let slow = bursts(think);
     assert!(slow.len() > 20, "{}", slow.len());
-    assert!((slow.iter()).all(|t| (0.3..0.301).contains(&t.duration)));
+    assert!((slow.iter()).all(|t| (0.2..0.201).contains(&t.duration)));
     // Otherwise it continues with the last window.
     let bursts = bursts(Duration::from_ms(50));
-    assert!((0.3..0.301).contains(&bursts[0].duration), "{:?}", bursts[0]);
-    assert!(bursts[1..].iter().all(|t| t.duration < 0.201), "{bursts:?}");
-    let last = bursts.last().expect("there are many").duration;
-    assert!((0.1..0.101).contains(&last), "{last}");
+    assert!((0.2..0.201).contains(&bursts[0].duration), "{:?}", bursts[0]);
+    assert!(bursts[1..].iter().all(|t| (0.1..0.101).contains(&t.duration)), "{bursts:?}");
 }
 
 #[test]
@@ -87,9 +85,9 @@ fn a_flow_of_a_size_is_one_transfer_and_what_is_not_done_is_told() {
     let fast = once("1 Gbps", Some(0.25));
     assert_eq!(fast.transfers.len(), 2);
     assert_eq!(done(&fast).len(), 1);
-    // 1000 packets by 2, 4, ..., 256, 490: nine round trips.
+    // 1000 packets by 10, 20, ..., 320, 370: seven round trips.
     let [a, b] = fast.transfers[..] else { panic!() };
-    assert!((0.9..0.92).contains(&a.duration), "{a:?}");
+    assert!((0.7..0.72).contains(&a.duration), "{a:?}");
     assert!(b.duration.is_nan(), "it was stopped: {b:?}");
     assert_eq!((b.flow, b.group, b.size, b.start), (1, 0, size, 0.0));
     // 2 MB over 1 Mbps take 16 s.
