@@ -4,7 +4,6 @@ use crate::common::*;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 const README: &str = include_str!("../../../README.md");
 

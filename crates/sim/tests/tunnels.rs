@@ -74,8 +74,8 @@ const FIFO: &str =
     "control_priority = false\nqueue = { discipline = \"droptail\", limit = \"200 KB\" }";
 const ALIKE: [&str; 3] = ["", "", ""];
 
-/// Users of the sites, from hosts behind the gateways. They begin with two packets: the bursts of ten
-/// move the base round-trip times of the tunnels over a FIFO queue, and `b` gets 3.2 % less.
+/// Users of the sites, from hosts behind the gateways. They begin with two packets: with ten,
+/// `b` gets 3.2 % less over a FIFO queue.
 fn users(controller: &str) -> String {
     let user = |site: &str| {
         format!(

@@ -1,12 +1,13 @@
 //! Small families to stand for the product's own.
 
-use accord_family::Catalogue;
-use accord_family::{Family, Kind, Objective, Param, Price, Role, Stack, StackCode, Values};
+use accord_family::{
+    Catalogue, Family, Kind, Meaning, Objective, Param, Price, Role, Stack, StackCode, Values,
+};
 use accord_language::{Errors, File};
 use accord_scenario::Scenario;
 
 const fn param(name: &'static str, kind: Kind, default: &'static str) -> Param {
-    Param { name, symbol: "", kind, default, doc: "", source: "" }
+    Param { name, symbol: "", kind, default, meaning: Meaning::Own, doc: "", source: "" }
 }
 
 const fn family(name: &'static str, params: &'static [Param], role: Role) -> Family {
