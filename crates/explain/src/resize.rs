@@ -50,7 +50,8 @@ fn probe(f: &Flow) -> (Bytes, Bytes) {
     if is_tunnel(&f.controller) { (f.control, f.control) } else { (f.packet, f.ack) }
 }
 
-/// Makes packets and their acknowledgements `finer` times smaller. Numbers of packets, and numbers
+/// Makes packets and the answers to them `finer` times smaller, so answers stay the same part of the
+/// load. Numbers of packets, and numbers
 /// of samples of which each packet gives one, grow by the same factor.
 pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
     let smaller = |size: Bytes| Bytes::new(((size.get() + finer / 2) / finer).max(1));
@@ -68,7 +69,7 @@ pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
         }
     }
     resize(s, |f| {
-        (f.packet, f.ack) = (smaller(f.packet), smaller(f.ack));
+        (f.packet, f.ack, f.control) = (smaller(f.packet), smaller(f.ack), smaller(f.control));
         f.sizes = f.sizes.as_ref().map(|law| law.map(smaller));
         f.processing = Duration::from_ps(f.processing.as_ps() / finer);
         if let Some(tunnel) = &mut f.tunnel {
