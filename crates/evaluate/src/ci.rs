@@ -125,7 +125,7 @@ pub fn junit_of_checks(id: &str, points: &[Point]) -> String {
 fn status(check: &Check) -> TestCaseStatus {
     let mut status = match check.class {
         Class::Met => return TestCaseStatus::success(),
-        Class::Unknown => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Class::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
         Class::Finding | Class::Open | Class::Ours => TestCaseStatus::skipped(),
     };
     let because = check.fails.as_ref().map_or("", |known| &known.because);
