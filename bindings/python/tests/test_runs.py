@@ -233,7 +233,7 @@ def test_a_dumbbell_is_the_template_of_the_program(tmp_path):
 def test_a_comparison_passes_where_the_program_does(small):
     wrong = {"name": "alone", "metric": "throughput", "of": "all", "at_least": "8 Mbps"}
     unknown = small.with_({"expect": [wrong]}).compare("packet")
-    assert not unknown.passed and unknown.verdict == "unknown"
+    assert not unknown.passed and unknown.verdict == "FAILED"
     measured = f"{unknown.checks[0]['measured'] / 1e6:.6f} Mbps"
     known = {"why": "paper", "because": "the link is shared", "measured": measured}
     finding = small.with_({"expect": [wrong | {"fails": known}]}).compare("packet")

@@ -25,7 +25,7 @@ pub struct Args {
 pub enum Command {
     /// Runs a scenario, compares its engines and checks its expectations.
     #[command(
-        after_help = "Example:\n  accord run xia05-fig6 --engine theory,packet --set topology.dumbbell.rate=\"20 Mbps\""
+        after_help = "Example:\n  accord run mine.toml --engine theory,packet --set topology.dumbbell.rate=\"20 Mbps\""
     )]
     Run(Run),
     /// Checks a scenario without running it.

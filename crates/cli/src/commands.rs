@@ -9,7 +9,7 @@ use crate::fail::Failure;
 use crate::output::{data, heading, json, note, prose, style};
 use crate::progress::{Progress, watch_interrupts};
 use crate::qlogs::QlogDir;
-use crate::results::{self, build, ending, experiment, keep, warn_of_replaced, write};
+use crate::results::{self, build, ending, experiment, keep, vacant, warn_of_replaced, write};
 use crate::run_options::RunOptions;
 use crate::source::load;
 use crate::{
@@ -76,10 +76,15 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let cost = cost::estimate(&points, &args.options.engine, args.options.reps, catalogue);
     cost.announce(args.options.memory, args.options.quiet)?;
     drop(points);
-    let dir = args.output.unwrap_or_else(|| Path::new("runs").join(name));
+    let dir = match args.output {
+        Some(dir) => {
+            warn_of_replaced(&dir, &file, catalogue, &args.options)?;
+            dir
+        }
+        None => vacant(Path::new("runs").join(name), &file, catalogue, &args.options)?,
+    };
     check_place(&dir)?;
     let _lock = Lock::take(&dir)?;
-    warn_of_replaced(&dir, &file, catalogue, &args.options)?;
     let kept = keep(&dir, &args.options, &build())?;
     let work = Work::of(&file, catalogue, &args.options, false)?;
     let progress = Progress::new(work.duration(), args.options.quiet || args.options.json);
@@ -123,7 +128,7 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     logged?;
     live::fit(outcomes.iter().flat_map(|o| &o.runs))?;
     let classes = outcomes.iter().flat_map(|o| &o.checks).map(|c| c.class);
-    Ok(Tally::of(classes).worst() != Class::Unknown)
+    Ok(Tally::of(classes).worst() != Class::Failed)
 }
 
 /// Prints the tables.

@@ -4,7 +4,7 @@ use crate::fail::Failure;
 use crate::output::{data, json, note, prose, style};
 use accord::report::{
     Stored, Versus, check_comparison_place, comparison_page, comparison_record, differences,
-    load_stored, versus, versus_table, write_comparison_dir,
+    load_stored, pair_measured, versus, versus_table, write_comparison_dir,
 };
 use accord::scenario::Engine;
 use std::path::PathBuf;
@@ -40,7 +40,8 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         check_comparison_place(dir)?;
     }
     let stored = args.runs.iter().map(|dir| load_stored(dir));
-    let stored: Vec<Stored> = stored.collect::<Result<_, _>>()?;
+    let mut stored: Vec<Stored> = stored.collect::<Result<_, _>>()?;
+    pair_measured(&mut stored);
     let reference = args.reference.as_deref();
     let all = versus(&stored, &args.engine, reference).map_err(|names| {
         let name = reference.unwrap_or_default();
@@ -84,6 +85,13 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
             alone.len() + all.len(),
             labels.join("; ")
         ));
+    }
+    if !args.quiet {
+        // Among them is which packets rates and windows count.
+        let measured = stored.iter().flat_map(|s| &s.points).filter(|point| point.is_measured());
+        for text in measured.flat_map(|point| &point.runs).flat_map(|run| &run.notes) {
+            note(text);
+        }
     }
     if let Some(dir) = &args.output {
         let names = args.runs.iter().map(|dir| dir.display().to_string());

@@ -177,12 +177,26 @@ fn parsed(arguments: Vec<OsString>) -> args::Args {
                 let why = format!("{odd}: the name of a scenario has to be UTF-8 text\n");
                 clap::Error::raw(e.kind(), why).exit()
             }
+            // The name of --reps in other programs; the nearest name here is another option.
+            ErrorKind::UnknownArgument if invalid(&e).is_some_and(|name| name == "--seeds") => {
+                let tip = "--reps 5 makes runs with five seeds, from --seed on";
+                let why = format!("unexpected argument '--seeds' found\n\n  tip: {tip}\n");
+                clap::Error::raw(e.kind(), why).exit()
+            }
             ErrorKind::ValueValidation if text != e.to_string() => {
                 clap::Error::raw(e.kind(), text.trim_start_matches("error: ")).exit()
             }
             _ => e.exit(),
         }
     })
+}
+
+/// Returns the argument that an error is about.
+fn invalid(e: &clap::Error) -> Option<String> {
+    match e.get(clap::error::ContextKind::InvalidArg) {
+        Some(clap::error::ContextValue::String(name)) => Some(name.clone()),
+        _ => None,
+    }
 }
 
 /// Replaces the reasons that the standard library and clap give for a wrong number.

@@ -5,9 +5,9 @@ use crate::fail::Failure;
 use crate::output::{data, note};
 use crate::progress::at_once;
 use accord::record::{Manifest, Run, Series};
-use accord::report::{GroupOutline, Outline, write_measured_dir};
+use accord::report::{GroupOutline, Outline, UNNAMED, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
-use accord::units::Duration;
+use accord::units::{Bytes, Duration};
 use accord_import::measured::{Flow, Format, Measured, Quantity, Sample, read};
 use accord_import::{decoded_in_part, limits};
 use flate2::read::MultiGzDecoder;
@@ -24,9 +24,17 @@ pub struct Args {
     /// The format, if the content of the file does not determine it: qlog, ss or iperf3.
     #[arg(long)]
     pub format: Option<Format>,
-    /// The name of the group of flows, which `accord compare` matches with a group of another run.
-    #[arg(long, value_name = "NAME", default_value = "all")]
+    /// The name of the group of flows, which `accord compare` matches with a group of another run; a run
+    /// of one group needs none.
+    #[arg(long, value_name = "NAME", default_value = UNNAMED)]
     pub group: String,
+    /// The size of a packet on the wire, as the scenario to compare with counts it. Amounts of payload
+    /// become those of whole packets; by default the payload and 52 bytes of IP and TCP.
+    #[arg(long, value_name = "SIZE")]
+    pub packet: Option<Bytes>,
+    /// The payload of a full packet; by default the maximum segment size in the file.
+    #[arg(long, value_name = "SIZE")]
+    pub payload: Option<Bytes>,
     /// The approximate period of the series, rounded to divide the measured time; by default the
     /// time between samples, at least 10 ms.
     #[arg(long, value_name = "TIME")]
@@ -109,6 +117,8 @@ fn convert(
     measured: Measured,
     text: &str,
 ) -> Result<(Outline, Run), Failure> {
+    let mut measured = measured;
+    let packet = whole_packets(args, &mut measured)?;
     let length = measured.length();
     let about = match args.sample {
         Some(period) => period.as_secs_f64(),
@@ -166,10 +176,39 @@ fn convert(
         }],
         links: Vec::new(),
         aggregates: Vec::new(),
-        packet_bytes: PACKET,
+        packet_bytes: packet,
         round_trip_s: if base.is_finite() { base } else { 0.0 },
     };
     Ok((outline, Run { notes, ..Run::new(manifest, time, series) }))
+}
+
+/// The bytes of IP and of TCP with time stamps.
+const HEADERS: f64 = 52.0;
+
+/// Turns amounts of payload into those of whole packets, which the metrics of runs are about, if the
+/// payload of a packet is known. Returns the size of a packet.
+fn whole_packets(args: &Args, measured: &mut Measured) -> Result<f64, Failure> {
+    let Some(payload) = args.payload.map(Bytes::as_f64).or(measured.payload) else {
+        if args.packet.is_some() {
+            let why = "the file does not have the payload of a packet";
+            return Err(Failure::new(why).hint("--payload names it, such as --payload \"1448 B\""));
+        }
+        return Ok(PACKET);
+    };
+    let packet = args.packet.map_or(payload + HEADERS, Bytes::as_f64);
+    if payload <= 0.0 || packet < payload {
+        let why = format!("a packet of {packet} B has no room for a payload of {payload} B");
+        return Err(Failure::new(why).hint("--packet is the size with all headers"));
+    }
+    let amounts = [Quantity::Cwnd, Quantity::Ssthresh, Quantity::Sent, Quantity::Arrived];
+    let samples = measured.flows.iter_mut().flat_map(|flow| &mut flow.samples);
+    for sample in samples.filter(|sample| amounts.contains(&sample.quantity)) {
+        sample.value *= packet / payload;
+    }
+    measured.remarks.push(format!(
+        "Rates and windows are those of whole packets: {payload} B of payload are {packet} B on the wire (--packet)."
+    ));
+    Ok(packet)
 }
 
 /// Returns the median time between the samples of a flow, in seconds, in whole milliseconds.

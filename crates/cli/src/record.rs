@@ -23,7 +23,7 @@ struct Item {
 /// Returns the `fails` of all expectations that have an unknown failure.
 pub fn lines(outcomes: &[Outcome]) -> Vec<String> {
     let mut out = Vec::new();
-    let unknown = outcomes.iter().flat_map(|o| &o.checks).filter(|c| c.class == Class::Unknown);
+    let unknown = outcomes.iter().flat_map(|o| &o.checks).filter(|c| c.class == Class::Failed);
     for name in once(unknown.map(|c| c.name.as_str())) {
         let id = &outcomes[0].scenario.id;
         out.push(format!("# {id}, {}", print_text(name)));

@@ -93,7 +93,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     captured?;
     unfit?;
-    Ok(tallies.iter().all(|(_, tally)| tally.worst() != Class::Unknown))
+    Ok(tallies.iter().all(|(_, tally)| tally.worst() != Class::Failed))
 }
 
 /// Refuses an id that is no experiment's.

@@ -1,5 +1,6 @@
 //! Results of commands: run directories, the runs of interrupted commands, and JSON records.
 
+use crate::choice::engines;
 use crate::execute::Outcome;
 use crate::fail::Failure;
 use crate::output::note;
@@ -7,11 +8,11 @@ use crate::run_options::RunOptions;
 use accord::report::{
     Kept, Point, RunDir, experiment_record, gap, page, replaced, write_run_dir, write_sweep_dir,
 };
-use accord::scenario::print;
+use accord::scenario::{Scenario, print};
 use accord::{Catalogue, File as Source};
 use serde_json::Value;
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Returns the runs of an interrupted command next to `dir`.
@@ -28,7 +29,7 @@ pub fn keep(dir: &Path, options: &RunOptions, build: &str) -> Result<Kept, Failu
     Ok(kept)
 }
 
-/// Warns before a run with other settings or another seed is replaced.
+/// Warns before a run with other options is replaced in a directory that the user named.
 pub fn warn_of_replaced(
     dir: &Path,
     file: &Source,
@@ -38,16 +39,55 @@ pub fn warn_of_replaced(
     if options.quiet || !dir.exists() {
         return Ok(());
     }
-    // A scenario that draws start times has another hash with another seed.
-    let new = options.repetitions(file, catalogue)?;
-    if let Some(old) = replaced(dir, &new.iter().flatten().collect::<Vec<_>>()) {
+    if let Some(old) = other_run(dir, &options.repetitions(file, catalogue)?, options) {
         note(format_args!(
-            "{0} contains a run with other settings ({old}), which this one replaces; to keep it, \
-             interrupt this one and rename {0}, or choose another directory with -o",
+            "{0} contains another run ({old}), which this one replaces; to keep it, interrupt this one \
+             and rename {0}, or choose another directory with -o",
             dir.display()
         ));
     }
     Ok(())
+}
+
+/// Returns a directory for a run: `dir`, or `dir-2` and so on if `dir` has a run with other options, which
+/// stays.
+pub fn vacant(
+    dir: PathBuf,
+    file: &Source,
+    catalogue: &Catalogue,
+    options: &RunOptions,
+) -> Result<PathBuf, Failure> {
+    if !dir.exists() {
+        return Ok(dir);
+    }
+    let new = options.repetitions(file, catalogue)?;
+    let Some(old) = other_run(&dir, &new, options) else {
+        return Ok(dir);
+    };
+    let numbered = (2..).map(|n| PathBuf::from(format!("{}-{n}", dir.display())));
+    let free = |place: &PathBuf| !place.exists() || other_run(place, &new, options).is_none();
+    let Some(place) = numbered.take(MOST_NUMBERED).find(free) else {
+        let message = format!("{0}, {0}-2 and so on have other runs", dir.display());
+        return Err(Failure::new(message).hint("choose a directory with -o"));
+    };
+    if !options.quiet {
+        note(format_args!(
+            "{} keeps another run ({old}); this one is written to {}",
+            dir.display(),
+            place.display()
+        ));
+    }
+    Ok(place)
+}
+
+/// The largest number of directories of one name.
+const MOST_NUMBERED: usize = 1000;
+
+/// Returns a run in a directory that these scenarios do not make, in words. A scenario that draws start
+/// times has another hash with another seed.
+fn other_run(dir: &Path, new: &[Vec<Scenario>], options: &RunOptions) -> Option<String> {
+    let engines = engines(&options.engine, &new[0]);
+    replaced(dir, &new.iter().flatten().collect::<Vec<_>>(), &engines)
 }
 
 static IDENTITY: OnceLock<String> = OnceLock::new();

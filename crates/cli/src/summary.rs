@@ -11,7 +11,7 @@ pub fn recorded(catalogue: &Catalogue, as_json: bool) -> Result<bool, Failure> {
     let rows = rows(catalogue)?;
     print(&rows, as_json)?;
     let mut checks = rows.iter().flat_map(ExperimentRow::checks);
-    Ok(checks.all(|(_, class)| class != Class::Unknown))
+    Ok(checks.all(|(_, class)| class != Class::Failed))
 }
 
 /// Returns the recorded rows of all experiments.

@@ -26,6 +26,7 @@ fn bad_usage() {
         (&["run", "small.toml", "--engine", "telepathy"], "there are: theory, fluid, packet"),
         (&["run", "small.toml", "--engine", ""], "there are: theory, fluid, packet"),
         (&["run", "small.toml", "--reps", "0"], "--reps"),
+        (&["run", "small.toml", "--seeds", "5"], "--reps 5 makes runs with five seeds"),
         (&["run", "small.toml", "--reps", "1e9"], "--reps"),
         (&["run", "small.toml", "--seed", "1.5"], "--seed"),
         (&["run", "small.toml", "--set", "rate"], "\"rate\" is not a setting"),

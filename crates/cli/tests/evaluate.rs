@@ -39,6 +39,54 @@ fn a_regression_fails_and_another_seed_does_not() {
     }
 }
 
+/// Rules of the pack and of the user give the last lines, the exit code, JUnit and annotations.
+#[test]
+fn a_rule_that_is_not_met_fails() {
+    let dir = folder(&[(
+        "rules.toml",
+        "require = [\n  \"buffers/deep-many (buffer = 16 BDP): queuing delay < 100 ms\",\n]\nfail_on = [\"worse > 0\"]\n",
+    )]);
+    let at = dir.path();
+    let passes = evaluate(at, &["-s", "vegas"]).with(0);
+    assert!(
+        passes.stderr.contains("20 runs of 2 subjects with 5 seeds: about"),
+        "{}",
+        passes.stderr
+    );
+    let last: Vec<&str> = passes.stdout.lines().rev().take(2).collect();
+    assert!(last[1].starts_with("PASS buffers B: "), "{}", passes.stdout);
+    assert_eq!(last[0], "PASS: of 1 section 0 failed, 0 are inconclusive and 1 passed.");
+    let rules = ["--rules", "rules.toml", "--junit", "junit.xml", "--annotations", "github"];
+    evaluate(at, &[&["-s", "vegas"], &rules[..]].concat()).with(0);
+    let fails = evaluate(at, &[&["-s", "cubic"], &rules[..]].concat()).with(1);
+    let says = |text: &str| assert!(fails.stdout.contains(text), "{text}: {}", fails.stdout);
+    says("FAIL buffers B: queuing delay ");
+    says(" with buffer = 16 BDP (newreno ");
+    says("; below 100 ms, rules.toml)");
+    says("FAIL rules.toml, worse > 0: ");
+    says("FAIL: of 1 section 1 failed, 0 are inconclusive and 0 passed; 1 limit not kept.");
+    says("::error title=buffers/deep-many%3A queuing delay::");
+    let junit = fs::read_to_string(at.join("junit.xml")).expect("written");
+    assert!(junit.contains("failures=\"2\""), "{junit}");
+    let page = fs::read_to_string(at.join("runs/evaluate-cubic/index.html")).expect("written");
+    assert!(page.contains("FAIL: of 1 section 1 failed"), "{page}");
+    // By options, and as JSON.
+    let own = ["--require", "buffers/deep-many: queuing delay < 100 ms", "--json"];
+    let json = evaluate(at, &[&["-s", "cubic"], &own[..]].concat()).with(1).json();
+    assert_eq!((&json["pass"], &json["sections"][0]["outcome"]), (&false.into(), &"FAIL".into()));
+    let rules = json["sections"][0]["rules"].as_array().expect("rules");
+    assert!(rules.iter().any(|rule| rule["source"] == "--require"), "{json}");
+    // A bound in the middle of the values decides nothing.
+    let mean = json["rows"][5]["figures"][0]["estimate"]["mean"].as_f64().expect("a mean");
+    assert_eq!(json["rows"][5]["measure"], "queuing delay", "{json}");
+    let rule = format!("buffers/deep-many (buffer = 16 BDP): queuing delay < {:.3} ms", mean * 1e3);
+    let open = evaluate(at, &["-s", "cubic", "--require", &rule]).with(0);
+    assert!(open.stdout.contains("INCONCLUSIVE buffers B: queuing delay "), "{}", open.stdout);
+    assert!(open.stdout.contains("would"), "{}", open.stdout);
+    let limit = ["--fail-on", "inconclusive > 0"];
+    evaluate(at, &[&["-s", "cubic", "--require", &rule], &limit[..]].concat()).with(1);
+}
+
 #[test]
 fn what_is_known_is_not_measured_again() {
     let dir = folder(&[]);
@@ -108,6 +156,27 @@ fn wrong_input_is_refused_with_a_hint() {
     refused(&with(&["-o", "full"]), "full contains other files", "-o");
     refused(&with(&["--baseline", "full"]), "evaluation.parquet cannot be read", "-o");
     refused(&with(&["--baseline", "full", "--reps", "1"]), "a single run per case", "--reps 5");
+    for (rule, message, hint) in [
+        ("buffers/deep-mny: loss < 1 %", "no case \"deep-mny\"", "\"deep-many\""),
+        ("bufers: loss < 1 %", "pack \"bufers\" is not evaluated", "\"buffers\""),
+        ("buffers: los < 1 %", "no case here measures \"los\"", "\"loss\""),
+        ("buffers: loss < 1 ms", "loss: \"1 ms\" is not a ratio", "--require"),
+        ("buffers: loss > 5 %", "this contradicts another rule", "leave one out"),
+        ("buffers: loss < 0 %", "the rule never holds", "--require"),
+        ("buffers: loss", "the rule has no bound", "rfc9743/wired"),
+    ] {
+        refused(&[&one[..], &["--require", rule]].concat(), message, hint);
+    }
+    refused(
+        &with(&["--case", "deep-one", "--require", "buffers/deep-many: loss < 1 %"]),
+        "is not run",
+        "--case",
+    );
+    refused(&with(&["--reps", "1", "--require", "buffers: loss < 1 %"]), "one seed", "--reps 5");
+    refused(&with(&["--fail-on", "worse > 100000"]), "this can never fail", "name at most");
+    refused(&with(&["--against", "", "--fail-on", "worse > 0"]), "can never fail", "--against");
+    refused(&with(&["--fail-on", "wrose > 0"]), "no count \"wrose\"", "\"worse\"");
+    refused(&with(&["--rules", "no.toml"]), "no.toml cannot be read", "");
     fs::write(dir.path().join("full/evaluation.parquet"), "PAR1").expect("written");
     refused(&with(&["--baseline", "full"]), "is not a baseline", "");
 }

@@ -193,9 +193,9 @@ fn reasons(row: &ExperimentRow, scenarios: &[Scenario]) -> String {
         let live = if *live { ", live" } else { "" };
         texts.push(format!("{}{live}: {because}", class.counted(count)));
     }
-    match row.checks().filter(|(_, class)| *class == Class::Unknown).count() {
+    match row.checks().filter(|(_, class)| *class == Class::Failed).count() {
         0 => {}
-        n => texts.push(Class::Unknown.counted(n)),
+        n => texts.push(Class::Failed.counted(n)),
     }
     texts.join("<br>")
 }

@@ -1,6 +1,6 @@
 //! `accord explain` on scenarios whose gap has a known cause by construction.
 
-use crate::common::{end, program};
+use crate::common::{accord, end, folder, program};
 use serde_json::Value;
 
 /// Returns a dumbbell with `flows` flows, which `flow` configures.
@@ -65,6 +65,28 @@ fn flows_at_rest_agree_and_no_effect_is_switched() {
     }
     // Two seeds without any randomness are one run.
     assert_eq!(all["seeds"]["differ"], false);
+}
+
+/// The report begins with sentences: the gap and its cause, the link, and the notes of theory.
+#[test]
+fn the_answer_comes_first() {
+    let tiny = dumbbell("20 Mbps", "10 ms", "8 pkt", 5, VEGAS);
+    let cubic = dumbbell("20 Mbps", "10 ms", "40 pkt", 2, "controller = \"cubic\"");
+    let dir = folder(&[("tiny.toml", &tiny), ("cubic.toml", &cubic)]);
+    let explain = |file: &str| {
+        let ended = accord(dir.path(), &["explain", file, "--reps", "1", "-q"]);
+        assert!(matches!(ended.code, Some(0 | 1)), "{ended:#?}");
+        ended.stdout
+    };
+    let text = explain("tiny.toml");
+    let first = text.lines().next().unwrap_or_default();
+    assert!(first.contains(" off theory") && first.contains("by buffers ("), "{text}");
+    assert!(text.contains("bottleneck is used to "), "{text}");
+    assert!(text.contains("theory: the equilibrium queue of bottleneck is "), "{text}");
+    // Theory has no equilibrium for CUBIC, and the packets have figures.
+    let text = explain("cubic.toml");
+    assert!(text.starts_with("theory has no figures here, so this is packet alone.\n"), "{text}");
+    assert!(text.contains("its buffer holds 40 packets") && text.contains("throughput"), "{text}");
 }
 
 #[test]

@@ -351,3 +351,47 @@ fn a_delay_without_a_unit_is_said() {
     let zero = ["import", "net.csv", "--delay-unit", "0 s"];
     assert!(accord(dir.path(), &zero).with(2).stderr.contains("more than zero"));
 }
+
+/// `ss` counts payload: 100 packets of 1448 B per second are 150 000 B of whole packets of 1500 B.
+#[test]
+fn measured_payload_becomes_whole_packets_in_the_rows_of_a_run() {
+    let scenario = "duration = \"4 s\"\ntopology.dumbbell = { rate = \"2 Mbps\", delay = \"10 ms\" }\n\
+                    [flow.upload]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"cubic\"\n";
+    let line = |i: u64| {
+        let bytes = i * 144_800;
+        format!(
+            "{}.0\nESTAB 0 0 10.0.0.1:40000 10.0.0.2:5201 cubic rtt:20/1 mss:1448 cwnd:10 \
+             bytes_sent:{bytes} bytes_acked:{bytes}\n",
+            1_700_000_000 + i
+        )
+    };
+    let log: String = (0..5).map(line).collect();
+    let dir = folder(&[("mine.toml", scenario), ("log.ss", &log)]);
+    accord(dir.path(), &["run", "mine.toml", "-q", "-e", "packet"]).with(0);
+    let figure = |more: &[&str]| {
+        let import = ["import", "run", "log.ss", "-o", "runs/log"];
+        let ended = accord(dir.path(), &[&import[..], more].concat()).with(0);
+        let compare = ["compare", "runs/mine", "runs/log"];
+        let text = accord(dir.path(), &compare).with(0);
+        assert!(text.stdout.contains("measured"), "{}", text.stdout);
+        assert!(text.stderr.contains("whole packets"), "{}", text.stderr);
+        let json = accord(dir.path(), &["compare", "runs/mine", "runs/log", "--json"]).json();
+        let rows = json["points"][0]["rows"].as_array().expect("rows").clone();
+        let of = |name: &str| {
+            let is = |row: &&serde_json::Value| {
+                row["quantity"] == name && row.to_string().contains("\"upload\"")
+            };
+            let row = rows.iter().find(is);
+            let row = row.unwrap_or_else(|| panic!("no {name} of upload: {rows:#?}"));
+            row["values"][1]["mean"].as_f64().expect("a value")
+        };
+        (ended.stderr, of("throughput"), of("cwnd"))
+    };
+    let (says, rate, window) = figure(&[]);
+    assert!(says.contains("1448 B of payload are 1500 B on the wire"), "{says}");
+    assert!((rate - 1.2e6).abs() < 1.0 && (window - 15_000.0).abs() < 1.0, "{rate} {window}");
+    let (_, rate, _) = figure(&["--packet", "1514 B"]);
+    assert!((rate - 1_211_200.0).abs() < 1.0, "{rate}");
+    let wrong = ["import", "run", "log.ss", "-o", "runs/log", "--packet", "100 B"];
+    assert!(accord(dir.path(), &wrong).with(2).stderr.contains("has no room for a payload"));
+}

@@ -77,7 +77,7 @@ fn an_earlier_run_survives() {
     interrupted(dir.path(), &["run", "long.toml"]).with(130);
     assert_eq!(std::fs::read(&path).unwrap(), before);
     let mut names = names(&dir.path().join("runs"));
-    names.retain(|name| name != ".small.resume");
+    names.retain(|name| name != ".small-2.resume");
     assert_eq!(names, ["small"]);
 }
 

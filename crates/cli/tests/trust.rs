@@ -58,27 +58,39 @@ fn a_file_of_another_run_shows() {
     assert!(ended.stderr.contains("no checksum"), "{ended:#?}");
 }
 
+/// A run with other options has a directory of its own. One that the user names is replaced, with a
+/// warning.
 #[test]
 fn nothing_is_replaced_in_silence() {
     let dir = folder(&[("small.toml", SMALL)]);
-    let replaces = |more: &[&str]| {
+    let says = |word: &str, more: &[&str]| {
         let ended = run(dir.path(), more);
         assert!(matches!(ended.code, Some(0 | 1)), "{ended:#?}");
-        let line = ended.stderr.lines().find(|l| l.contains("replaces"));
+        let line = ended.stderr.lines().find(|l| l.contains(word));
         line.map(str::to_string)
     };
-    assert_eq!(replaces(&[]), None, "there was nothing");
-    assert_eq!(replaces(&[]), None, "it is the same");
-    let line = replaces(&["--seed", "9"]).expect("another seed");
-    for words in ["runs/small contains", "seed 1)", "rename", "-o"] {
+    assert_eq!(says("keeps", &[]), None, "there was nothing");
+    assert_eq!(says("keeps", &[]), None, "it is the same");
+    let line = says("keeps", &["--seed", "9"]).expect("another seed");
+    for words in ["runs/small keeps another run", "seed 1, ", "written to runs/small-2"] {
         assert!(line.contains(words), "{line}");
     }
-    let line = replaces(&["--set", "topology.dumbbell.rate=6 Mbps"]).expect("another rate");
-    assert!(line.contains("seed 9)"), "{line}");
-    assert!(replaces(&["--reps", "3"]).is_some(), "another rate");
-    assert_eq!(replaces(&["--reps", "3"]), None, "the same three");
-    assert!(replaces(&[]).is_some(), "two of three go");
-    assert_eq!(replaces(&["--seed", "9", "-q"]), None, "it is to be quiet");
+    let again = says("keeps", &["--seed", "9"]).expect("another seed than the first");
+    assert!(again.contains("written to runs/small-2"), "{again}");
+    let line = says("keeps", &["--set", "topology.dumbbell.rate=6 Mbps"]).expect("another rate");
+    assert!(line.contains("written to runs/small-3"), "{line}");
+    let line = says("keeps", &["-e", "theory"]).expect("packets stay");
+    assert!(line.contains("written to runs/small-4"), "{line}");
+    assert_eq!(says("keeps", &["--reps", "3"]), None, "all of the first run is in it");
+    assert_eq!(names(&dir.path().join("runs")), ["small", "small-2", "small-3", "small-4"]);
+    let named = |more: &[&str]| says("replaces", &[&["-o", "out"][..], more].concat());
+    assert_eq!(named(&[]), None, "there was nothing");
+    assert_eq!(named(&[]), None, "it is the same");
+    let line = named(&["--seed", "9"]).expect("another seed");
+    for words in ["out contains another run", "seed 1, ", "rename", "-o"] {
+        assert!(line.contains(words), "{line}");
+    }
+    assert_eq!(named(&["--seed", "1", "-q"]), None, "it is to be quiet");
 }
 
 /// Only our files, of a process that has ended.

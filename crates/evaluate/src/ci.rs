@@ -3,6 +3,7 @@
 use crate::baseline::{Changes, is_regression, sentence};
 use crate::dossier::beside;
 use crate::evaluation::{Compared, Evaluation, Key};
+use crate::judge::{Judged, Outcome};
 use accord::report::{Check, Class, Point};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
@@ -20,9 +21,13 @@ pub struct Verdict {
     pub says: String,
 }
 
-/// Returns the verdicts of an evaluation: on every measure of the subject, and on runs that failed.
+/// Returns the verdicts of an evaluation: on every measure of the subject, on runs that failed, and on
+/// limits of counts. A rule that is not met is a failure, and one that no data decides is skipped.
 pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdict> {
-    let unmet: BTreeMap<Key, String> = evaluation.unmet().into_iter().collect();
+    let mut ruled: BTreeMap<&Key, Vec<Judged>> = BTreeMap::new();
+    for judged in evaluation.judged() {
+        ruled.entry(&judged.requirement.key).or_default().push(judged);
+    }
     let all = changes.iter().flat_map(|changes| &changes.all);
     let changed: BTreeMap<&Key, _> = all.map(|c| (&c.key, c)).collect();
     let mut verdicts = Vec::new();
@@ -47,9 +52,12 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
                 says += &format!("\n{}: {}", found.finding.word(), beside(found, rival));
             }
         }
+        let rules = ruled.get(&key).map_or(&[][..], |rules| &rules[..]);
+        let first = |outcome| rules.iter().find(|judged| judged.outcome == outcome);
+        let (unmet, open) = (first(Outcome::Fail), first(Outcome::Inconclusive));
         verdicts.push(Verdict {
-            failure: failure.or_else(|| unmet.get(&key).cloned()),
-            skipped: case.planned.impossible[0].clone(),
+            failure: failure.or_else(|| unmet.map(Judged::says)),
+            skipped: (case.planned.impossible[0].clone()).or_else(|| open.map(Judged::says)),
             says,
             key,
         });
@@ -61,6 +69,19 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
             skipped: None,
             says: String::new(),
             key: Key { measure: format!("run with seed {seed}"), ..key },
+        });
+    }
+    for limit in evaluation.limits() {
+        verdicts.push(Verdict {
+            failure: (!limit.passes).then(|| limit.line.clone()),
+            skipped: None,
+            says: limit.line.clone(),
+            key: Key {
+                pack: evaluation.packs.first().map_or(String::new(), |p| p.pack.name.clone()),
+                case: "limits".into(),
+                point: String::new(),
+                measure: limit.limit.text.clone(),
+            },
         });
     }
     verdicts
@@ -125,7 +146,7 @@ pub fn junit_of_checks(id: &str, points: &[Point]) -> String {
 fn status(check: &Check) -> TestCaseStatus {
     let mut status = match check.class {
         Class::Met => return TestCaseStatus::success(),
-        Class::Unknown => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        Class::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
         Class::Finding | Class::Open | Class::Ours => TestCaseStatus::skipped(),
     };
     let because = check.fails.as_ref().map_or("", |known| &known.because);

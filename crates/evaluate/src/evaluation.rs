@@ -2,6 +2,7 @@
 
 use crate::pack::{Better, Measure, Pack};
 use crate::plan::{Order, Plan, Planned};
+use crate::rule::{Limit, Requirement};
 use crate::statistics::{difference, holm};
 use crate::trial::Measured;
 use accord::report::Estimate;
@@ -63,6 +64,10 @@ pub struct Evaluation {
     pub order: Order,
     /// The packs.
     pub packs: Vec<PackResult>,
+    /// The rules, by measure, case and point.
+    pub requirements: Vec<Requirement>,
+    /// The limits of counts.
+    pub limits: Vec<Limit>,
 }
 
 impl Row {
@@ -136,8 +141,10 @@ pub enum Finding {
     Worse,
     /// Significantly different, of a measure without a direction.
     Moved,
-    /// No significant difference, or a smaller one than matters.
+    /// No difference that matters: the 95 % confidence interval has none.
     Same,
+    /// The values vary too much from seed to seed for either.
+    Unclear,
     /// One of the two has no value.
     Missing,
 }
@@ -149,7 +156,8 @@ impl Finding {
             Finding::Better => "better",
             Finding::Worse => "worse",
             Finding::Moved => "different",
-            Finding::Same => "not told apart",
+            Finding::Same => "alike",
+            Finding::Unclear => "unclear",
             Finding::Missing => "not compared",
         }
     }
@@ -177,6 +185,9 @@ pub struct Compared {
     pub p: Option<f64>,
     /// The result.
     pub finding: Finding,
+    /// For [`Finding::Unclear`]: how many seeds would decide, or `None` if more than
+    /// [`MOST_SEEDS`](crate::MOST_SEEDS), or if there is only one now.
+    pub seeds: Option<u64>,
 }
 
 /// The name of a measure of a case at a point.
@@ -223,16 +234,18 @@ pub fn least(unit: MetricUnit) -> f64 {
 
 /// Compares pairs of samples, as one family of tests: by Welch's test at [`LEVEL`] with Holm's
 /// correction. For a measure that should be near 100 %, the distances from it are tested. Samples
-/// that do not vary are compared as they are, and single runs are never significantly different. A
-/// change counts if it is larger than `relevant` of the first mean, and than [`least`].
+/// that do not vary are compared as they are, and single runs are always unclear. A change counts if
+/// it is larger than `relevant` of the first mean, and than [`least`].
 pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
     let judged = |p: &Pair| difference(&p.better.judged(&p.before), &p.better.judged(&p.after));
     let found: Vec<_> = pairs.iter().map(judged).collect();
     let p: Vec<_> = found.iter().map(|d| d.and_then(|d| d.p)).collect();
     let adjusted = holm(&p);
+    let tests = p.iter().flatten().count();
     (pairs.iter().zip(found).zip(adjusted))
         .map(|((pair, difference), p)| {
             let (before, after) = (Estimate::of(&pair.before), Estimate::of(&pair.after));
+            let mut seeds = None;
             let finding = match (difference, before) {
                 (Some(difference), Some(before)) => {
                     let matters = (pair.relevant * before.mean.abs()).max(least(pair.unit));
@@ -242,8 +255,14 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
                     let told_apart = p.map_or(certain, |p| p < LEVEL);
                     if difference.mean.abs() > matters && told_apart {
                         direction(pair.better, difference.mean)
-                    } else {
+                    } else if difference
+                        .half_width
+                        .is_some_and(|half| difference.mean.abs() + half <= matters)
+                    {
                         Finding::Same
+                    } else {
+                        seeds = difference.seeds(difference.mean.abs().max(matters), tests);
+                        Finding::Unclear
                     }
                 }
                 _ => Finding::Missing,
@@ -261,6 +280,7 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
                 .map(|d| (d.mean, d.half_width)),
                 p,
                 finding,
+                seeds,
             }
         })
         .collect()
@@ -307,29 +327,6 @@ impl Evaluation {
         })
     }
 
-    /// Returns the thresholds of the standards that the subject does not meet: the row, and why.
-    pub fn unmet(&self) -> Vec<(Key, String)> {
-        let rows = self.rows();
-        rows.filter_map(|(result, case, row)| {
-            let measure = result.measure(row);
-            let threshold = measure.threshold.as_ref()?;
-            let possible = case.planned.impossible[0].is_none();
-            let mean = row.estimate(0).map(|e| e.mean);
-            let met = mean.is_some_and(|mean| threshold.holds(mean));
-            (possible && !met).then(|| {
-                let text = |v| accord::report::show::quantity(v, row.unit);
-                let measured = mean.map_or("no value".into(), text);
-                let why = format!(
-                    "{measured}, and {} asks for {}",
-                    threshold.source,
-                    bounds(threshold.at_least, threshold.at_most, row.unit)
-                );
-                (result.key(case, row), why)
-            })
-        })
-        .collect()
-    }
-
     /// Returns the runs of the subject that failed, with their place and failure.
     pub fn failures(&self) -> Vec<(Key, &RunFailure)> {
         let mut found = Vec::new();
@@ -340,16 +337,6 @@ impl Evaluation {
             }
         }
         found
-    }
-}
-
-/// Returns bounds in words.
-pub fn bounds(at_least: f64, at_most: f64, unit: MetricUnit) -> String {
-    let text = |v| accord::report::show::round_quantity(v, unit);
-    match (at_least.is_finite(), at_most.is_finite()) {
-        (true, true) => format!("{} to {}", text(at_least), text(at_most)),
-        (true, false) => format!("at least {}", text(at_least)),
-        _ => format!("at most {}", text(at_most)),
     }
 }
 

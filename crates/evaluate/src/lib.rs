@@ -2,16 +2,20 @@
 //!
 //! A [`Pack`] is a standard as data: sections, the cases that answer each, and the measures. An
 //! [`Order`] names the subjects, and [`Plan::of`] makes the runs of it. [`attempt`] makes one of
-//! them. An [`Evaluation`] holds the results. [`html`] and [`tidy`] show it, and
+//! them. An [`Evaluation`] holds the results, and [`Evaluation::sections`] judges them by
+//! [rules](rule). [`html`] and [`tidy`] show it, and
 //! [`compare`] compares it with an earlier one.
 
+mod judge;
 mod kept;
 mod measure;
 pub mod pack;
 mod plan;
+pub mod rule;
 mod subject;
 mod trial;
 
+pub use judge::{Judged, LimitVerdict, MOST_SEEDS, Outcome, SectionVerdict, judge, need};
 pub use kept::Measurements;
 pub use pack::{Pack, Tier};
 pub use plan::{Margin, Order, Plan, Planned, Trial, run_command};
@@ -26,7 +30,7 @@ mod tidy;
 pub use baseline::{Changes, is_regression, sentence};
 pub use evaluation::{
     CaseResult, Compared, Evaluation, Finding, Key, LEVEL, PackResult, Pair, Row, RunFailure,
-    bounds, compare, least,
+    compare, least,
 };
 pub use statistics::{Difference, difference, holm};
 pub use tidy::{Baseline, tidy};

@@ -4,6 +4,7 @@
 //! population variances are involved*, Biometrika 34 (1947); S. Holm, *A simple sequentially
 //! rejective multiple test procedure*, Scandinavian Journal of Statistics 6 (1979).
 
+use crate::judge::MOST_SEEDS;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The difference of two means, the second less the first.
@@ -17,6 +18,49 @@ pub struct Difference {
     /// The probability of a difference as large or larger if there is none, by a two-sided test;
     /// `None` if no sample varies or one is of a single run.
     pub p: Option<f64>,
+    /// The sum of the variances of the two samples; `None` if one is of a single run.
+    pub variance: Option<f64>,
+}
+
+impl Difference {
+    /// Returns how many seeds of each sample make a difference of `gap` significant, as one of `tests`
+    /// tests at a level of 5 % together; `None` if [`MOST_SEEDS`] do not, or a sample is of a single
+    /// run.
+    pub fn seeds(&self, gap: f64, tests: usize) -> Option<u64> {
+        let deviation = self.variance?.sqrt();
+        let level = 0.025 / tests.max(1) as f64;
+        enough(|n| {
+            let freedom = 2.0 * (n as f64 - 1.0);
+            quantile(level, freedom) * deviation / (n as f64).sqrt() < gap
+        })
+    }
+}
+
+/// Returns how many seeds make the half-width of the 95 % confidence interval of a mean smaller than
+/// `gap`, by the half-width that `runs` seeds have; `None` if [`MOST_SEEDS`] do not.
+pub fn seeds(half: f64, runs: usize, gap: f64) -> Option<u64> {
+    let n = runs as f64;
+    let deviation = half * n.sqrt() / quantile(0.025, n - 1.0);
+    enough(|n| quantile(0.025, n as f64 - 1.0) * deviation / (n as f64).sqrt() < gap)
+}
+
+/// Returns the least number of seeds, from 3 up, that is enough. All larger ones have to be, too.
+fn enough(is_enough: impl Fn(u64) -> bool) -> Option<u64> {
+    let (mut low, mut high) = (3, MOST_SEEDS);
+    if !is_enough(high) {
+        return None;
+    }
+    while low < high {
+        let middle = (low + high) / 2;
+        if is_enough(middle) { high = middle } else { low = middle + 1 }
+    }
+    Some(high)
+}
+
+/// Returns the value that Student's t exceeds with a probability.
+fn quantile(probability: f64, freedom: f64) -> f64 {
+    let law = StudentsT::new(0.0, 1.0, freedom);
+    law.map_or(f64::INFINITY, |law| law.inverse_cdf(1.0 - probability))
 }
 
 /// Returns the difference of the means of two samples, or `None` if one is empty.
@@ -24,14 +68,14 @@ pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     let (a, b) = (Moments::of(first)?, Moments::of(second)?);
     let mean = b.mean - a.mean;
     let (Some(va), Some(vb)) = (a.variance, b.variance) else {
-        return Some(Difference { mean, half_width: None, p: None });
+        return Some(Difference { mean, half_width: None, p: None, variance: None });
     };
     let (sa, sb) = (va / a.n, vb / b.n);
     let error = (sa + sb).sqrt();
     // Rounding errors of equal values are no variation.
     let least = 1e-12 * a.mean.abs().max(b.mean.abs());
     if error <= least {
-        return Some(Difference { mean, half_width: Some(0.0), p: None });
+        return Some(Difference { mean, half_width: Some(0.0), p: None, variance: Some(0.0) });
     }
     let freedom = (sa + sb).powi(2) / (sa * sa / (a.n - 1.0) + sb * sb / (b.n - 1.0));
     let t = mean / error;
@@ -40,6 +84,7 @@ pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
         mean,
         half_width: Some(law.inverse_cdf(0.975) * error),
         p: Some((2.0 * law.cdf(-t.abs())).clamp(0.0, 1.0)),
+        variance: Some(va + vb),
     })
 }
 
@@ -126,6 +171,23 @@ mod tests {
             near(*found, known);
         }
         assert_eq!(adjusted[1], None);
+    }
+
+    /// By hand: a deviation of 1 and a gap of 1 need the first n with t(n − 1) < √n, which is 7:
+    /// 2.447 < 2.646, and 2.571 > 2.449 for 6.
+    #[test]
+    fn seeds_are_as_many_as_the_interval_needs() {
+        let half = |runs: f64, quantile: f64| quantile / runs.sqrt();
+        assert_eq!(seeds(half(5.0, 2.776445), 5, 1.0), Some(7));
+        assert_eq!(seeds(half(2.0, 12.706205), 2, 1.0), Some(7));
+        assert_eq!(seeds(1.0, 5, 0.0), None);
+        assert_eq!(seeds(0.0, 5, 1.0), Some(3));
+        // Two samples of variance 1/2 each: t(2n − 2) < √n, which is 6: 2.228 < 2.449, and
+        // 2.306 > 2.236 for 5. As one of a hundred tests it takes more.
+        let two = Difference { mean: 1.0, half_width: None, p: None, variance: Some(1.0) };
+        assert_eq!(two.seeds(1.0, 1), Some(6));
+        assert!(two.seeds(1.0, 100) > Some(12));
+        assert_eq!(Difference { variance: None, ..two }.seeds(1.0, 1), None);
     }
 
     #[test]

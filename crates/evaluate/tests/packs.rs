@@ -3,11 +3,13 @@
 
 mod common;
 
+use accord::language::Source;
 use accord::record::Quiet;
 use accord::scenario::{Engine, Scenario, Window};
 use accord::units::{Duration, Time};
 use accord::{Catalogue, Options};
 use accord_evaluate::pack::{Figure, built_in, open};
+use accord_evaluate::rule::{Asked, Requirement, Rule, resolve};
 use accord_evaluate::{Order, Pack, Plan, Subject, Tier, attempt};
 use common::SCENARIO;
 use std::collections::BTreeSet;
@@ -146,6 +148,12 @@ subject = ["flow.subject.controller"]
 measures = ["utilisation"]
 "#;
 
+/// Resolves the rules of the pack with these texts, and those of a user.
+fn ruled(pack: &str, scenario: &str, rules: &[Rule]) -> Result<Vec<Requirement>, String> {
+    let plan = plan(pack, scenario)?;
+    resolve(&[plan], rules, Tier::Quick).map_err(|e| e.to_string())
+}
+
 /// Opens and plans the pack with these texts.
 fn plan(pack: &str, scenario: &str) -> Result<Plan, String> {
     let dir = tempfile::tempdir().expect("a place for temporary files");
@@ -171,11 +179,6 @@ fn wrong_packs_have_errors_with_their_place() {
             "pack.toml:10:10: there is no metric \"utilization\"\n  hint: did you mean \"utilisation\"?",
         ),
         ("better = \"more\"", "better = \"most\"", "unknown variant `most`"),
-        (
-            "better = \"more\"",
-            "better = \"more\"\nat_least = 0.5",
-            "the bound of measure \"utilisation\" has no source",
-        ),
         (
             "metric = \"utilisation\"\nof = \"bottleneck\"",
             "ratio = [\"a\", \"b\"]",
@@ -227,6 +230,113 @@ fn wrong_packs_have_errors_with_their_place() {
     let error = plan(PACK, &SCENARIO.replace("\"8 Mbps\"", "8")).expect_err("a bare number");
     assert!(error.contains("one.toml:4:8: "), "{error}");
     assert!(plan("\u{0}", SCENARIO).is_err());
+}
+
+/// A rule in a pack is about measures of its section, has a source and a reason, and agrees with others.
+#[test]
+fn wrong_rules_have_errors_with_their_place() {
+    let error = |rules: &[(&str, &str, &str)]| {
+        let mut text = PACK.to_string();
+        for (require, source, because) in rules {
+            text += &format!(
+                "[[section.rule]]\nrequire = \"{require}\"\nsource = \"{source}\"\nbecause = \"{because}\"\n"
+            );
+        }
+        ruled(&text, SCENARIO, &[]).err().unwrap_or_default()
+    };
+    assert_eq!(error(&[("utilisation >= 50 %", "ours", "so")]), "");
+    for (require, expected) in [
+        (
+            "utilization >= 50 %",
+            "pack.toml:26:12: no case here measures \"utilization\"\n  hint: did you mean \"utilisation\"?",
+        ),
+        (
+            "two: utilisation >= 50 %",
+            "pack.toml:26:12: section 1 has no case \"two\"\n  hint: there are: one",
+        ),
+        ("utilisation = 50 %", "has no bound"),
+        ("utilisation >= 5 ms", "pack.toml:26:27: utilisation: \"5 ms\" is not a ratio"),
+        ("utilisation >= -1", "is not a ratio"),
+        ("utilisation >= nan", "is not a ratio"),
+        ("utilisation > 100 %", "the rule never holds: utilisation is between 0 % and 100 %"),
+        ("utilisation <= 1.2", "the rule always holds"),
+        ("utilisation >= 0 %", "the rule always holds"),
+        ("utilisation < 0 %", "the rule never holds"),
+    ] {
+        let found = error(&[(require, "ours", "so")]);
+        assert!(found.contains(expected), "{require}: {found}");
+    }
+    assert!(error(&[("utilisation >= 50 %", " ", "so")]).contains("`source` of a rule is empty"));
+    assert!(error(&[("utilisation >= 50 %", "ours", "")]).contains("`because` of a rule is empty"));
+    let both = [("utilisation >= 50 %", "ours", "so"), ("utilisation < 50 %", "ours", "so")];
+    let found = error(&both);
+    assert!(found.contains("pack.toml:30:12: this contradicts another rule"), "{found}");
+    assert!(found.contains("at least 50 %, ours"), "{found}");
+}
+
+/// Rules of users name packs, cases and points that are run.
+#[test]
+fn rules_of_users_name_what_is_run() {
+    let error = |rule: &str| {
+        let mut asked = Asked::default();
+        asked.require("--require", rule).map_err(|e| e.to_string())?;
+        ruled(PACK, SCENARIO, &asked.rules).map(|found| found.len())
+    };
+    assert_eq!(error("mine/one: utilisation > 50 %"), Ok(1));
+    assert_eq!(error("mine: utilisation > 50 %"), Ok(1));
+    for (rule, expected) in [
+        (
+            "mime: utilisation > 1 %",
+            "--require:1:1: pack \"mime\" is not evaluated\n  hint: did you mean \"mine\"?",
+        ),
+        (
+            "mine/two: utilisation > 1 %",
+            "--require:1:6: pack mine has no case \"two\"\n  hint: there are: one",
+        ),
+        (
+            "mine/one: loss < 1 %",
+            "--require:1:11: no case here measures \"loss\"\n  hint: there are: utilisation",
+        ),
+        ("mine/one (buffer = 2): utilisation > 1 %", "case \"one\" has no point \"buffer = 2\""),
+    ] {
+        let found = error(rule).expect_err(rule);
+        assert!(found.contains(expected), "{rule}: {found}");
+    }
+    let mut asked = Asked::default();
+    let text =
+        "require = [\n  \"mine/one: utilisation > 50 %\",\n  \"mine/two: utilisation > 1 %\",\n]\n";
+    let origin = |text: &str| Arc::new(Source { name: "rules.toml".into(), text: text.into() });
+    asked.file(&origin(text)).expect("it is read");
+    let found = ruled(PACK, SCENARIO, &asked.rules).expect_err("there is no case two");
+    assert!(found.starts_with("rules.toml:3:9: pack mine has no case"), "{found}");
+    for (text, expected) in [
+        ("requires = []", "rules.toml:1:1: unknown field `requires`"),
+        ("require = [1]", "rules.toml:1:12: "),
+        ("require = [\"a\\u0020b: c < 1\"]", "rules.toml:1:12: a rule is a plain text in one line"),
+        ("require = [\"no rule\"]", "rules.toml:1:13: the rule names no pack"),
+    ] {
+        let found = Asked::default().file(&origin(text)).expect_err(text).to_string();
+        assert!(found.starts_with(expected), "{text}: {found}");
+    }
+}
+
+/// Every section that the packs measure has a rule, and all rules are about something.
+#[test]
+fn every_pack_has_rules_for_every_section_that_it_measures() {
+    let catalogue = accord::catalogue();
+    for pack in packs() {
+        for section in pack.sections.iter().filter(|section| !section.cases.is_empty()) {
+            assert!(!section.rules.is_empty(), "{} has no rule", pack.label(section));
+        }
+        for tier in [Tier::Quick, Tier::Whole] {
+            let order = order(&pack, tier, &catalogue);
+            let plan = Plan::of(pack.clone(), &order, &catalogue);
+            let plan = plan.unwrap_or_else(|e| panic!("{}: {e}", pack.name));
+            let found = resolve(&[plan], &[], tier).unwrap_or_else(|e| panic!("{e}"));
+
+            assert!(!found.is_empty(), "{}", pack.name);
+        }
+    }
 }
 
 /// A subject that does not fit a case is a finding about the subject.

@@ -12,9 +12,11 @@ use accord::record::Quiet;
 use accord::scenario::{Engine, MetricUnit};
 use accord::units::{Bytes, Time};
 use accord_evaluate::pack::{Better, open};
+use accord_evaluate::rule::{Bound, Requirement, resolve};
 use accord_evaluate::{
-    Baseline, Changes, Dossier, Evaluation, Finding, Key, Measured, Order, PackResult, Pair, Plan,
-    Subject, Tier, annotations, attempt, compare, html, junit, tidy, verdicts,
+    Baseline, Changes, Dossier, Evaluation, Finding, Key, Measured, Order, Outcome, PackResult,
+    Pair, Plan, Row, Subject, Tier, annotations, attempt, compare, html, judge, junit, tidy,
+    verdicts,
 };
 use common::SCENARIO;
 use std::fs;
@@ -37,14 +39,22 @@ name = "queuing delay"
 metric = "queuing_delay"
 of = "bottleneck"
 better = "less"
-at_most = 0.001
-threshold = "Nowhere, section 1"
 
 [[section]]
 number = "1"
 title = "One"
 level = "MUST"
 asks = "Uses the link."
+
+[[section.rule]]
+require = "queuing delay <= 1 ms"
+source = "Nowhere, section 1"
+because = "Queues are waits."
+
+[[section.rule]]
+require = "one: utilisation >= 80 %"
+source = "ours"
+because = "The link is there to be used."
 
 [[section.case]]
 name = "one"
@@ -134,11 +144,13 @@ fn evaluation(subjects: &[&str], seed: u64) -> Evaluation {
         cases: Vec::new(),
     };
     let plan = Plan::of(pack, &order, &catalogue).expect("it fits");
+    let plans = std::slice::from_ref(&plan);
+    let requirements = resolve(plans, &[], order.tier).expect("the rules are about something");
     let attempt = |trial| attempt(&plan, trial, Engine::Packet, &Options::default(), &mut Quiet);
     let measured: Vec<Measured> =
         (plan.trials.iter()).map(|trial| attempt(trial).expect("no interruption")).collect();
     let packs = vec![PackResult::of(plan, order.subjects.len(), &measured)];
-    Evaluation { order, packs }
+    Evaluation { order, packs, requirements, limits: Vec::new() }
 }
 
 #[test]
@@ -172,7 +184,7 @@ fn junit_is_well_formed_and_counts() {
     assert_eq!(root.attribute("failures"), Some("1"));
     let failure = document.descendants().find(|n| n.has_tag_name("failure"));
     let message = failure.and_then(|f| f.attribute("message")).expect("a message");
-    assert!(message.contains("asks for at most 1 ms"), "{message}");
+    assert!(message.contains("(at most 1 ms, Nowhere, section 1)"), "{message}");
     let lines = annotations(&verdicts);
     assert_eq!(lines.len(), 1);
     let title = "::error title=small/one%3A queuing delay::";
@@ -253,4 +265,73 @@ fn a_measure_that_is_to_be_even_is_judged_from_both_sides() {
     assert_eq!(finding(around(1.02), around(1.3)), Finding::Worse);
     assert_eq!(finding(around(1.5), around(0.9)), Finding::Better);
     assert_eq!(finding(around(0.8), around(1.2)), Finding::Same);
+}
+
+/// Few and scattered values decide nothing, and more would: 84 ± 22 % is not "as good as" 89 %.
+#[test]
+fn noise_is_unclear_and_says_how_many_seeds_would_decide() {
+    let found = |before: &[f64], after: &[f64]| {
+        let key = Key {
+            pack: "p".into(),
+            case: "c".into(),
+            point: String::new(),
+            measure: "utilisation".into(),
+        };
+        let (before, after) = (before.to_vec(), after.to_vec());
+        let (unit, better, relevant) = (MetricUnit::Ratio, Better::More, 0.05);
+        let compared = compare(&[Pair { key, unit, better, relevant, before, after }]).remove(0);
+        (compared.finding, compared.seeds)
+    };
+    let steady = [0.893, 0.8931, 0.8929];
+    assert_eq!(found(&steady, &steady), (Finding::Same, None));
+    let (finding, seeds) = found(&steady, &[0.753, 0.842, 0.931]);
+    assert_eq!(finding, Finding::Unclear);
+    // A deviation of 0.089 and a difference of 0.051: by hand, t · 0.089 / √n < 0.051 from 14 on.
+    assert!(seeds.is_some_and(|n| (12..=16).contains(&n)), "{seeds:?}");
+    assert_eq!(found(&[0.9], &[0.9]), (Finding::Unclear, None), "one seed");
+}
+
+/// A rule is decided by the interval of the mean, and says how many seeds it needs if it is not.
+#[test]
+fn a_rule_passes_fails_or_is_open() {
+    let outcome = |values: &[f64], bound, value| {
+        let key = Key {
+            pack: "p".into(),
+            case: "c".into(),
+            point: String::new(),
+            measure: "loss".into(),
+        };
+        let (source, because) = ("ours".to_string(), String::new());
+        let requirement = Requirement { key, bound, value, source, because };
+        let values = vec![(1..).zip(values.iter().copied()).collect()];
+        let row = Row { point: String::new(), measure: 0, unit: MetricUnit::Ratio, values };
+        let judged = judge(&requirement, &row);
+        (judged.outcome, judged.seeds)
+    };
+    let values = [0.04, 0.05, 0.06]; // 0.05 ± 0.025
+    assert_eq!(outcome(&values, Bound::AtMost, 0.08), (Outcome::Pass, None));
+    assert_eq!(outcome(&values, Bound::AtMost, 0.02), (Outcome::Fail, None));
+    assert_eq!(outcome(&values, Bound::AtLeast, 0.02), (Outcome::Pass, None));
+    // t(n − 1) · 0.01 / √n < 0.01: n = 7.
+    assert_eq!(outcome(&values, Bound::Below, 0.06), (Outcome::Inconclusive, Some(7)));
+    assert_eq!(outcome(&values, Bound::AtMost, 0.05), (Outcome::Inconclusive, None));
+    assert_eq!(outcome(&[0.05], Bound::AtMost, 0.5), (Outcome::Inconclusive, Some(2)));
+    assert_eq!(outcome(&[], Bound::AtMost, 0.5), (Outcome::Fail, None));
+    // Values that do not vary may be at the bound.
+    assert_eq!(outcome(&[0.0, 0.0], Bound::AtMost, 0.0), (Outcome::Pass, None));
+    assert_eq!(outcome(&[0.0, 0.0], Bound::Above, 0.0), (Outcome::Fail, None));
+}
+
+#[test]
+fn sections_are_judged_and_the_failed_come_first() {
+    let evaluation = evaluation(&["newreno", "vegas"], 1);
+    let sections = evaluation.sections();
+    assert_eq!(sections.len(), 1, "section 2 has no rules");
+    let line = &sections[0].line;
+    assert!(line.starts_with("FAIL small §1: queuing delay "), "{line}");
+    assert!(line.contains(" (vegas ") && line.ends_with("; at most 1 ms, Nowhere, section 1)"));
+    let outcomes: Vec<Outcome> = sections[0].rules.iter().map(|judged| judged.outcome).collect();
+    assert_eq!(outcomes, [Outcome::Pass, Outcome::Fail], "utilisation, then delay");
+    let says = evaluation.conclusion();
+    assert_eq!(says, "FAIL: of 1 section 1 failed, 0 are inconclusive and 0 passed.");
 }

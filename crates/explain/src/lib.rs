@@ -17,6 +17,7 @@ mod attribution;
 mod effect;
 mod figure;
 mod flows;
+mod lead;
 mod resize;
 mod show;
 mod stretch;
@@ -27,4 +28,5 @@ pub use attribution::{
 };
 pub use effect::Effect;
 pub use figure::{DEFAULT_TOLERANCE, Pair, Values, Which};
+pub use lead::lead;
 pub use show::text;

@@ -21,11 +21,7 @@ pub fn text(a: &Attribution) -> String {
     }
     out.push('\n');
     let Some(first) = a.findings.first() else {
-        let _ = writeln!(
-            out,
-            "There is no figure that both engines have; accord run prints the results of theory."
-        );
-        return out;
+        return String::new();
     };
     // Columns of effects that explain something of some figure.
     let shown = |i: &usize| {

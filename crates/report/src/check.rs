@@ -230,7 +230,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
 /// Sets the class of the verdict, and says what to write if the record of a failure does not hold.
 fn classify(check: &mut Check) {
     let known = check.fails.as_ref();
-    let cause = known.map_or(Class::Unknown, |known| Class::of(known.why));
+    let cause = known.map_or(Class::Failed, |known| Class::of(known.why));
     let Some(record) = known.and_then(|known| known.record) else {
         check.class = if check.pass { Class::Met } else { cause };
         return;
@@ -249,7 +249,7 @@ fn classify(check: &mut Check) {
         ),
         (false, ..) => format!("`fails` has {recorded}, and now there is no figure"),
     };
-    check.class = Class::Unknown;
+    check.class = Class::Failed;
     check.reason = format!("{}; {problem}", check.reason);
 }
 

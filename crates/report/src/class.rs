@@ -17,7 +17,7 @@ words! {
         /// The claim does not hold, and that is known to be a fault of ours.
         Ours = "ours",
         /// The claim does not hold and no reason is given, or the reason that is given does not hold.
-        Unknown = "unknown",
+        Failed = "FAILED",
     }
 }
 
@@ -38,7 +38,7 @@ impl Class {
             Class::Finding => "not met, a finding on the paper",
             Class::Open => "not met, and the paper leaves the setting open",
             Class::Ours => "not met, a fault of Accord",
-            Class::Unknown => "not met, and no reason is recorded",
+            Class::Failed => "not met",
         }
     }
 
@@ -50,7 +50,7 @@ impl Class {
             Class::Finding => format!("{n} finding{plural} on the paper"),
             Class::Open => format!("{n} open setting{plural}"),
             Class::Ours => format!("{n} fault{plural} of Accord"),
-            Class::Unknown => format!("{n} without a recorded reason"),
+            Class::Failed => format!("{n} FAILED"),
         }
     }
 }

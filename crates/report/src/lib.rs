@@ -73,4 +73,6 @@ pub use style::Style;
 pub use table::{AGREE, checks_table, comparison, comparison_of, remarks, table};
 pub use transfers::TransferRow;
 pub use verdict::{Judged, Kind, Tally, totals};
-pub use versus::{Versus, comparison_record, differences, versus, versus_table};
+pub use versus::{
+    UNNAMED, Versus, comparison_record, differences, pair_measured, versus, versus_table,
+};

@@ -14,7 +14,7 @@ pub const fn style_of(class: Class) -> &'static str {
     match class {
         Class::Met => "pass",
         Class::Finding | Class::Open => "known",
-        Class::Ours | Class::Unknown => "fail",
+        Class::Ours | Class::Failed => "fail",
     }
 }
 

@@ -114,6 +114,8 @@ pub(crate) fn first<'a>(
         let room = most.saturating_sub(first.len());
         let room = match name {
             "utilisation" | "throughput" => room.min(LEAST),
+            // The losses of one of two flows say nothing about the other.
+            "losses" if room > 0 => LEAST,
             _ => room.min(1),
         };
         first.extend(more.into_iter().take(room));
@@ -280,16 +282,18 @@ impl<'a> Overview<'a> {
             header.push("met".into());
         }
         let mut lines = vec![header];
+        // The engines of a quantity share its unit.
+        let mut columns: Vec<Vec<String>> = Vec::new();
+        for Shown { key, engines } in shown {
+            let points = 0..self.points.len();
+            let values = engines.iter().flat_map(|e| points.clone().map(|i| self.value(i, key, e)));
+            let texts = show::column(&values.collect::<Vec<_>>(), key.unit);
+            columns.extend(texts.chunks(self.points.len()).map(<[String]>::to_vec));
+        }
         for i in 0..self.points.len() {
             let settings = variables.iter().map(|v| show::clean(self.setting(i, v), 24));
             let mut cells: Vec<String> = settings.collect();
-            for Shown { key, engines } in shown {
-                let values = engines.iter().map(|e| self.value(i, key, e));
-                let text = |v: Option<Estimate>| {
-                    v.map_or(show::NONE.into(), |v| show::estimate(v, key.unit))
-                };
-                cells.extend(values.map(text));
-            }
+            cells.extend(columns.iter().map(|column| column[i].clone()));
             if judged {
                 cells.push(self.met(i));
             }
@@ -313,12 +317,12 @@ impl<'a> Overview<'a> {
     fn map(&self, grid: &Grid, key: &Key, engine: &str, style: Style) -> String {
         let mut lines = vec![vec![format!("{} \\ {}", grid.names[0], grid.names[1])]];
         lines[0].extend(grid.values[1].iter().map(|v| show::clean(v, 24)));
+        let values = (0..self.points.len()).map(|p| self.value(p, key, engine));
+        let texts = show::column(&values.collect::<Vec<_>>(), key.unit);
         let rows = grid.points.chunks(grid.values[1].len());
         for (row, label) in rows.zip(&grid.values[0]) {
-            let value = |p: &usize| self.value(*p, key, engine);
-            let text = |p| value(p).map_or(show::NONE.into(), |v| show::estimate(v, key.unit));
             let label = std::iter::once(show::clean(label, 24));
-            lines.push(label.chain(row.iter().map(text)).collect());
+            lines.push(label.chain(row.iter().map(|p| texts[*p].clone())).collect());
         }
         let mut table = new_table(style);
         let columns = lines[0].len();

@@ -78,15 +78,23 @@ const TOGETHER: f64 = 100.0;
 /// Returns the values of a row, which is read across: all in one unit and with as many decimals,
 /// unless they are too far apart for that. A missing value is [`NONE`].
 pub fn row(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
+    row_beside(values, unit, 0.0)
+}
+
+/// Returns a row as [`row`] does, in the unit in which a value as large as `size` is shown, if that is
+/// larger: so rows below each other share their unit.
+pub fn row_beside(values: &[Option<Estimate>], unit: MetricUnit, size: f64) -> Vec<String> {
     let means = values.iter().flatten().map(|v| unit.settled(v.mean).abs());
     let means: Vec<f64> = means.filter(|v| *v != 0.0).collect();
     let largest = means.iter().copied().fold(0.0, f64::max);
     let least = means.iter().copied().fold(f64::INFINITY, f64::min);
     let counts = unit == MetricUnit::Packets && means.iter().all(|v| v.fract() == 0.0);
     let apart = !(largest.is_finite() && largest <= TOGETHER * least) || means.len() < 2 || counts;
-    let (one, symbol) = scale(largest, unit);
+    let (one, symbol) = scale(largest.max(size), unit);
     let decimals = number(largest / one, unit);
     let decimals = decimals.split_once('.').map_or(0, |(_, d)| d.len());
+    // A single value has the shared unit, too.
+    let apart = apart && !(means.len() == 1 && size > largest && !counts);
     let text = |v: &Estimate| match (apart, v.half_width) {
         (true, _) => estimate(*v, unit),
         (false, None) => format!("{:.decimals$} {symbol}", unit.settled(v.mean) / one),
@@ -95,6 +103,30 @@ pub fn row(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
             unit.settled(v.mean) / one,
             unit.settled(half) / one
         ),
+    };
+    let cell = |v: &Option<Estimate>| v.as_ref().map_or(NONE.into(), text);
+    values.iter().map(cell).collect()
+}
+
+/// Returns the values of a column, which is read downwards: all in the unit of the largest, each with
+/// its own digits, but for those below a thousandth of it. A missing value is [`NONE`].
+pub fn column(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
+    let means = values.iter().flatten().map(|v| unit.settled(v.mean).abs());
+    let largest = means.filter(|v| v.is_finite()).fold(0.0, f64::max);
+    let (one, symbol) = scale(largest, unit);
+    let text = |v: &Estimate| {
+        let mean = unit.settled(v.mean);
+        // A tiny value would lose its digits.
+        let little = mean != 0.0 && mean.abs() < 1e-3 * largest;
+        if !mean.is_finite() || little || (unit == MetricUnit::Packets && mean.fract() == 0.0) {
+            return estimate(*v, unit);
+        }
+        let text = number(mean / one, unit);
+        let decimals = text.split_once('.').map_or(0, |(_, d)| d.len());
+        match v.half_width {
+            None => format!("{text} {symbol}"),
+            Some(half) => format!("{text} ± {:.decimals$} {symbol}", unit.settled(half) / one),
+        }
     };
     let cell = |v: &Option<Estimate>| v.as_ref().map_or(NONE.into(), text);
     values.iter().map(cell).collect()
@@ -368,5 +400,20 @@ mod tests {
         let text = "a\x1b[31m\n\u{9b}\u{202e}\u{feff}ü\t";
         assert_eq!(visible(text), "a?[31m\n¿\u{fffd}\u{fffd}ü\t");
         assert_eq!(visible(text).len(), text.len());
+    }
+
+    #[test]
+    fn a_column_has_one_unit() {
+        let of = |mean: f64, half: f64| Some(Estimate { mean, half_width: Some(half), runs: 3 });
+        let values = [of(896e3, 108e3), of(1.032e6, 43e3), None];
+        let texts = column(&values, MetricUnit::BitPerSecond);
+        assert_eq!(texts, ["0.896 ± 0.108 Mbps", "1.032 ± 0.043 Mbps", NONE]);
+        let single = Some(Estimate { mean: 896e3, half_width: None, runs: 1 });
+        let alone = row_beside(&[single], MetricUnit::BitPerSecond, 1.032e6);
+        assert_eq!(alone, ["0.896 Mbps"]);
+        assert_eq!(row(&[single], MetricUnit::BitPerSecond), ["896 Kbps"]);
+        // A tiny value next to a large one keeps its digits.
+        let texts = column(&[of(40.0, 1.0), of(1e6, 0.0)], MetricUnit::BitPerSecond);
+        assert_eq!(texts, ["40.0 ± 1.0 bps", "1.000 ± 0.000 Mbps"]);
     }
 }

@@ -13,6 +13,7 @@ use accord_units::Duration;
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
 };
+use std::collections::BTreeMap;
 
 /// The relative difference up to which engines agree: the papers' "≈".
 pub const AGREE: f64 = 0.05;
@@ -140,11 +141,18 @@ pub(crate) fn cells<'r>(
     errors: bool,
 ) -> impl Iterator<Item = Vec<String>> {
     let mut last: Option<&'r Subject> = None;
+    // The rows of a quantity share its unit.
+    let mut sizes: BTreeMap<&str, f64> = BTreeMap::new();
+    for row in rows {
+        let means = row.values.iter().flatten().map(|v| v.mean.abs()).filter(|v| v.is_finite());
+        let largest = sizes.entry(row.quantity).or_default();
+        *largest = means.fold(*largest, f64::max);
+    }
     rows.iter().map(move |row| {
         let again = last.replace(&row.of) == Some(&row.of);
         let name = if again { String::new() } else { subject(columns, &row.of) };
         let mut cells = vec![name, row.quantity.replace('_', " ")];
-        cells.extend(show::row(&row.values, row.unit));
+        cells.extend(show::row_beside(&row.values, row.unit, sizes[row.quantity]));
         if errors {
             cells.push(row.error().map_or(show::NONE.into(), show::error));
             cells.push(agreement(row).into());
@@ -197,16 +205,14 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     format!("{text}{}\n", verdict(checks, style))
 }
 
-/// Returns the meanings of the verdicts in a table, unless all of them are "met".
+/// Returns the meanings of the verdicts in a table, but for "met" and "FAILED", which need none.
 pub(crate) fn meanings(checks: &[Check]) -> String {
     let tally = Tally::of(checks.iter().map(|c| c.class));
-    if tally.worst() == Class::Met {
-        return String::new();
-    }
-    let there = Class::ALL.into_iter().skip(1).filter(|c| tally.count(*c) > 0);
+    let known = [Class::Finding, Class::Open, Class::Ours];
+    let there = known.into_iter().filter(|c| tally.count(*c) > 0);
     let meanings = there.map(|c| format!("{}: {}", c.word(), c.meaning()));
     let meanings: Vec<String> = meanings.collect();
-    format!("{}\n", meanings.join("; "))
+    if meanings.is_empty() { String::new() } else { format!("{}\n", meanings.join("; ")) }
 }
 
 /// Returns each check that is not met or not as recorded, and each reason once, after the checks

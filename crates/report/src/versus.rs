@@ -99,12 +99,36 @@ pub fn versus<'a>(
     Ok(all)
 }
 
+/// The name of the group of a measurement that was given none.
+pub const UNNAMED: &str = "all";
+
+/// Gives the flows of measurements the name of the group that the other runs have, so that they share
+/// its rows: if they were given none, and the others have one group.
+pub fn pair_measured(stored: &mut [Stored]) {
+    let mut names: Vec<String> = Vec::new();
+    for point in stored.iter().flat_map(|s| &s.points).filter(|point| !point.is_measured()) {
+        names.extend(point.manifest.scenario.groups.iter().map(|group| group.name.clone()));
+    }
+    names.dedup();
+    let [name] = &names[..] else {
+        return;
+    };
+    for point in stored.iter_mut().flat_map(|s| &mut s.points).filter(|point| point.is_measured()) {
+        if let [group] = &mut point.manifest.scenario.groups[..]
+            && group.name == UNNAMED
+        {
+            group.name.clone_from(name);
+        }
+    }
+}
+
 fn columns_of<'a>(point: &'a LoadedRun, name: &str, engines: &[Engine]) -> Vec<Column<'a>> {
     let wanted = |r: &&Run| engines.is_empty() || engines.contains(&r.manifest.engine);
     let runs: Vec<&Run> = point.runs.iter().filter(wanted).collect();
     let mut columns = columns(&point.manifest.scenario, &runs);
     for column in &mut columns {
-        column.label = format!("{name}: {}", column.label);
+        let engine = if point.is_measured() { "measured" } else { &column.label };
+        column.label = format!("{name}: {engine}");
     }
     columns
 }

@@ -369,7 +369,7 @@ fn only_checks_of_packets_against_the_paper_count() {
         (&[] as &[_], Engine::Theory, Claim::Paper, "x", Class::Ours),
         (&[], Engine::Fluid, Claim::Paper, "x", Class::Ours),
         (&[], Engine::Packet, Claim::Ours, "x", Class::Ours),
-        (&[], Engine::Packet, Claim::Theory, "x", Class::Unknown),
+        (&[], Engine::Packet, Claim::Theory, "x", Class::Failed),
     ]);
     let rows = [row("e", &made), row("own", &made[1..])];
     let summary = papers(vec![figure("figure 1", &["e"])]).summary(&rows, &Readings::default());

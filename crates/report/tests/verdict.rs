@@ -48,13 +48,13 @@ fn a_failure_is_of_the_class_that_the_file_says_while_its_figure_stays() {
         assert_eq!((check.class, check.pass), (class, false));
     }
     assert_eq!(judge(None, 2.0).class, Class::Met);
-    assert_eq!(judge(None, 3.0).class, Class::Unknown);
+    assert_eq!(judge(None, 3.0).class, Class::Failed);
 }
 
 #[test]
 fn a_record_that_does_not_hold_says_what_to_write() {
     let moved = judge(known(Cause::Ours, 3.0, 0.1), 3.4);
-    assert_eq!(moved.class, Class::Unknown);
+    assert_eq!(moved.class, Class::Failed);
     assert!(
         moved.reason.ends_with(
             "`fails` has 3.00 Mbps ± 10 %: find the cause of the move, then write measured = \"3.4 Mbps\""
@@ -63,11 +63,11 @@ fn a_record_that_does_not_hold_says_what_to_write() {
         moved.reason
     );
     let met = judge(known(Cause::Ours, 3.0, 0.1), 2.0);
-    assert_eq!((met.class, met.pass), (Class::Unknown, true));
+    assert_eq!((met.class, met.pass), (Class::Failed, true));
     assert!(met.reason.ends_with("take that out"), "{}", met.reason);
     let s = world(known(Cause::Ours, 3.0, 0.1));
     let gone = checks(&s, &[]).remove(0);
-    assert_eq!(gone.class, Class::Unknown);
+    assert_eq!(gone.class, Class::Failed);
     assert!(gone.reason.ends_with("now there is no figure"), "{}", gone.reason);
 }
 
@@ -137,7 +137,7 @@ fn totals_count_checks_by_what_they_compare_and_say_in_words_why_they_fail() {
          met: 3 findings on the paper, 1 open setting and 1 fault of Accord."
     );
     let unknown = totals([(Kind::Paper, Unknown)]);
-    assert!(unknown.ends_with(" Not met: 1 without a recorded reason."), "{unknown}");
+    assert!(unknown.ends_with(" Not met: 1 FAILED."), "{unknown}");
     let met = totals([(Kind::Paper, Met)]);
     assert!(met.starts_with("1 check, of which 1 is met: "), "{met}");
     assert!(met.ends_with("(0 met)."), "{met}");

@@ -13,7 +13,7 @@ from ._scenario import Engine, Scenario, load
 from ._show import Fraction, counting
 from ._threads import on_all_cores
 
-CLASSES = ["met", "finding", "open", "ours", "unknown"]
+CLASSES = ["met", "finding", "open", "ours", "FAILED"]
 """The classes of expectations, from the best to the worst."""
 
 
@@ -37,13 +37,13 @@ class Reproduction:
         """The worst class of an expectation.
 
         ``"met"``; ``"finding"``, ``"open"`` or ``"ours"`` for a failure that is known, with its
-        reason in the scenario; ``"unknown"`` for one that is not.
+        reason in the scenario; ``"FAILED"`` for one that is not.
         """
         return max((str(c.summary["class"]) for c in self.comparisons), key=CLASSES.index)
 
     def __bool__(self) -> bool:
         """Return whether each expectation is met or known to fail."""
-        return self.verdict != "unknown"
+        return self.verdict != "FAILED"
 
     def __repr__(self) -> str:
         """Return id, points and verdict."""

@@ -232,7 +232,7 @@ class Comparison:
         `with_`, the recorded figure of a known failure still has to be met here, while ``accord
         run`` ignores it after ``--seed`` and ``--set``.
         """
-        return self.verdict != "unknown"
+        return self.verdict != "FAILED"
 
     @property
     def verdict(self) -> str:

@@ -30,6 +30,11 @@ impl Cost {
         text
     }
 
+    /// Returns the time of one core as text, for `runs` runs if this is the cost of [`Cost::runs`].
+    pub fn core_time(&self, runs: usize) -> String {
+        time(self.core_seconds * runs as f64 / self.runs.max(1) as f64)
+    }
+
     /// Announces a large cost before a run. Fails if the estimate exceeds the budget, which is the
     /// available memory by default.
     pub fn announce(&self, budget: Option<Bytes>, quiet: bool) -> Result<(), Failure> {

@@ -6,26 +6,32 @@ mod runs;
 
 pub use output::put_at;
 
-use crate::fail::{Failure, unwritable};
+use crate::fail::{Failure, unreadable, unwritable};
 use crate::output::{data, json, note, prose};
 use crate::results::build;
-use accord::files::open as open_file;
+use accord::files::{open as open_file, read_text};
+use accord::language::Source;
 use accord::report::Lock;
 use accord::scenario::Engine;
 use accord::{Catalogue, Options};
 use accord_evaluate::pack::{SubjectRole, built_in, open};
+use accord_evaluate::rule::{Asked, Limit, Requirement, resolve};
 use accord_evaluate::{
     Baseline, Changes, Dossier, Evaluation, Measurements, NoSubject, Order, Pack, PackResult, Plan,
     Subject, Tier, annotations, junit, verdicts,
 };
 use options::{Args, TierName};
+use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The largest table of a baseline that is read, in bytes.
 const LARGEST_BASELINE: u64 = 1 << 30;
+/// The largest file of rules that is read, in bytes.
+const LARGEST_RULES: u64 = 1 << 20;
 
-/// Carries out the command. Returns `Ok(false)` if a measure is worse than the baseline, a
-/// threshold of a standard is not met, or runs of the subject failed.
+/// Carries out the command. Returns `Ok(false)` if a rule is not met, a limit is exceeded, a measure
+/// is worse than the baseline, or runs of the subject failed.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     if args.engine == Engine::Live
         && let Some(why) = accord::live::obstacle(accord::live_mode(args.live), &[])
@@ -51,6 +57,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         .map(|pack| Plan::of(pack, &order, catalogue))
         .collect::<Result<_, _>>()?;
     check_fit(args, &order, &plans)?;
+    let (requirements, limits) = rules(args, &order, &plans)?;
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
     let baseline = baseline.transpose()?;
     let directory = output::claim(args.output.as_deref(), &order.subjects[0])?;
@@ -59,12 +66,12 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let kept = kept.map_err(unwritable(&directory))?;
     let options =
         Options { live: args.live, gateway: crate::gateway::program(), ..Options::default() };
-    let measured = runs::make(&plans, &order, &options, &kept, args)?;
+    let measured = runs::make(&plans, &order, &options, &kept, args, catalogue)?;
     let subjects = order.subjects.len();
     let packs: Vec<PackResult> = (plans.into_iter().zip(&measured))
         .map(|(plan, measured)| PackResult::of(plan, subjects, measured))
         .collect();
-    let evaluation = Evaluation { order, packs };
+    let evaluation = Evaluation { order, packs, requirements, limits };
     let changes = baseline.map(|baseline| Changes::since(&baseline, &evaluation));
     let dossier = Dossier::of(&evaluation, changes.as_ref());
     kept.sync().map_err(unwritable(&directory))?;
@@ -90,6 +97,42 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         ));
     }
     Ok(verdicts.iter().all(|v| v.failure.is_none()))
+}
+
+/// Reads the rules of the packs and of the user, before anything is run.
+fn rules(
+    args: &Args,
+    order: &Order,
+    plans: &[Plan],
+) -> Result<(Vec<Requirement>, Vec<Limit>), Failure> {
+    let mut asked = Asked::default();
+    for text in &args.require {
+        asked.require("--require", text)?;
+    }
+    for text in &args.fail_on {
+        asked.fail_on("--fail-on", text);
+    }
+    if let Some(path) = &args.rules {
+        let text = read_text(path, LARGEST_RULES).map_err(unreadable(path))?;
+        asked.file(&Arc::new(Source { name: path.display().to_string(), text }))?;
+    }
+    if order.reps < 2 && !asked.rules.is_empty() {
+        let hint = "--reps 5, the default, decides most rules";
+        return Err(Failure::new("one seed decides no rule: it has no interval").hint(hint));
+    }
+    let requirements = resolve(plans, &asked.rules, order.tier)?;
+    let rows = plans.iter().flat_map(|plan| &plan.cases);
+    let rows: usize = rows.map(|case| case.points.len() * case.units.len()).sum();
+    let sections: BTreeSet<(&str, usize)> = (plans.iter())
+        .flat_map(|plan| plan.cases.iter().map(move |case| (plan, case)))
+        .filter(|(plan, case)| {
+            let name = &case.within(&plan.pack).1.name;
+            requirements.iter().any(|r| r.key.pack == plan.pack.name && r.key.case == *name)
+        })
+        .map(|(plan, case)| (plan.pack.name.as_str(), case.section))
+        .collect();
+    let limits = asked.limits(rows * (order.subjects.len() - 1), sections.len())?;
+    Ok((requirements, limits))
 }
 
 /// Reads an earlier evaluation. A single run has no variance estimate, so at least two are

@@ -47,6 +47,17 @@ pub struct Args {
     /// Ignores known measurements and runs everything again.
     #[arg(long)]
     pub fresh: bool,
+    /// A rule of your own, in addition to those of the packs: "rfc9743/wired: loss < 1 %". It can be given
+    /// several times.
+    #[arg(long, value_name = "RULE")]
+    pub require: Vec<String>,
+    /// Fails if a count is exceeded: "worse > 0" counts measures that are worse than those of a rival,
+    /// "unclear > 9" comparisons that vary too much, and "inconclusive > 0" sections.
+    #[arg(long, value_name = "LIMIT")]
+    pub fail_on: Vec<String>,
+    /// Reads rules and limits from a file: TOML with the lists `require` and `fail_on`.
+    #[arg(long, value_name = "FILE")]
+    pub rules: Option<PathBuf>,
     /// Compares with an earlier evaluation, by its directory. Exits with 1 if a measure of the
     /// subject is significantly worse.
     #[arg(long, value_name = "DIR")]
@@ -57,7 +68,8 @@ pub struct Args {
     /// Prints failures as annotations for this system.
     #[arg(long, value_name = "SYSTEM", value_parser = ["github"], conflicts_with = "json")]
     pub annotations: Option<String>,
-    /// Prints the figures of all cases in addition to the verdict.
+    /// Prints the figures of all cases in addition to the verdict, and the measures worse or better than
+    /// each rival.
     #[arg(long, conflicts_with = "json")]
     pub details: bool,
     /// Prints JSON instead of text.

@@ -5,8 +5,9 @@ use crate::output::style;
 use accord::columns::Format;
 use accord::files::{create_dirs, write as write_whole};
 use accord::report::{Class, FORMAT_VERSION, show};
+use accord_evaluate::rule::Requirement;
 use accord_evaluate::{
-    Changes, Dossier, Evaluation, Finding, Measurements, Subject, html, sentence, tidy,
+    Changes, Dossier, Evaluation, Finding, Measurements, Outcome, Subject, html, sentence, tidy,
 };
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -52,15 +53,24 @@ pub fn put_at(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_whole(path, bytes).map_err(unwritable(path))
 }
 
-/// Returns the verdict as text, preceded by the figures of all cases with `details`.
+/// Returns the verdict as text: what differs from the rivals, and then PASS, FAIL or INCONCLUSIVE per
+/// section. With `details` the figures of all cases come first, and the measures that are worse or better.
 pub fn text(evaluation: &Evaluation, dossier: &Dossier, details: bool) -> String {
-    let mut out = if details { figures(evaluation) } else { String::new() };
-    for line in dossier.summary() {
+    let (mut out, beside) = match details {
+        true => (figures(evaluation), dossier.beside_rivals()),
+        false => (String::new(), dossier.beside()),
+    };
+    for line in beside.into_iter().chain(dossier.failed()).chain(dossier.verdict()) {
         let indent = if line.finding.is_some() { "  " } else { "" };
         let text = format!("{indent}{}", show::clean(&line.text, 2000));
-        _ = match line.finding {
-            Some(Finding::Worse) => writeln!(out, "{}", style().amber(&text)),
-            Some(Finding::Better) => writeln!(out, "{}", style().paint(Class::Met, &text)),
+        _ = match (line.finding, line.outcome) {
+            (Some(Finding::Worse), _) | (_, Some(Outcome::Inconclusive)) => {
+                writeln!(out, "{}", style().amber(&text))
+            }
+            (_, Some(Outcome::Fail)) => writeln!(out, "{}", style().paint(Class::Failed, &text)),
+            (Some(Finding::Better), _) | (_, Some(Outcome::Pass)) => {
+                writeln!(out, "{}", style().paint(Class::Met, &text))
+            }
             _ => writeln!(out, "{text}"),
         };
     }
@@ -130,8 +140,39 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
         })
     });
     let said = |of: String, why: &str| json!({ "of": of, "why": why });
-    let unmet = evaluation.unmet();
-    let unmet: Vec<Value> = unmet.iter().map(|(key, why)| said(key.to_string(), why)).collect();
+    let sections = evaluation.sections();
+    let failed = sections.iter().any(|section| section.outcome == Outcome::Fail);
+    let sections = sections.iter().map(|section| {
+        let definition = &section.pack.pack.sections[section.section];
+        let rules = section.rules.iter().map(|judged| {
+            let Requirement { key, source, because, value, .. } = judged.requirement;
+            json!({
+                "case": key.case,
+                "point": key.point,
+                "measure": key.measure,
+                "bound": judged.requirement.words(judged.row.unit),
+                "value": value,
+                "source": source,
+                "because": because,
+                "outcome": judged.outcome.word(),
+                "seeds": judged.seeds,
+            })
+        });
+        json!({
+            "pack": section.pack.pack.name,
+            "section": definition.number,
+            "title": definition.title,
+            "level": definition.level,
+            "outcome": section.outcome.word(),
+            "says": section.line,
+            "rules": rules.collect::<Vec<_>>(),
+        })
+    });
+    let sections: Vec<Value> = sections.collect();
+    let limits = evaluation.limits();
+    let kept = limits.iter().all(|limit| limit.passes);
+    let limits = limits.iter().map(|limit| json!({ "says": limit.line, "pass": limit.passes }));
+    let limits: Vec<Value> = limits.collect();
     let failures = evaluation.failures().into_iter();
     let failures: Vec<Value> = failures
         .map(|(key, failure)| said(format!("{key}, seed {}", failure.seed), &failure.why))
@@ -149,9 +190,10 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
         "engine": order.engine.name(),
         "seed": order.seed,
         "reps": order.reps,
-        "pass": unmet.is_empty() && failures.is_empty() && !worse,
+        "pass": !failed && kept && failures.is_empty() && !worse,
         "rows": rows.collect::<Vec<_>>(),
-        "unmet": unmet,
+        "sections": sections,
+        "limits": limits,
         "failures": failures,
         "regressions": regressions,
     })

@@ -1,15 +1,18 @@
 //! The runs of an evaluation, on all cores, without those whose results are known.
 
 use super::options::Args;
+use crate::cost;
 use crate::fail::Failure;
 use crate::output::note;
 use crate::progress::Progress;
+use accord::report::show;
 use accord::scenario::{Engine, Scenario};
 use accord::units::Duration;
-use accord::{Error, Options};
+use accord::{Catalogue, Error, Options};
 use accord_evaluate::{Measured, Measurements, Order, Plan, Trial, attempt};
 use rayon::prelude::*;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::panic;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,6 +23,7 @@ pub fn make(
     options: &Options,
     kept: &Measurements,
     args: &Args,
+    catalogue: &Catalogue,
 ) -> Result<Vec<Vec<Measured>>, Failure> {
     let find = |plan: &Plan| -> Vec<Option<Measured>> {
         let trials = plan.trials.par_iter();
@@ -36,6 +40,9 @@ pub fn make(
     let (known, quiet) = (all - left.len(), args.quiet || args.json);
     if known > 0 && !quiet {
         note(format_args!("{known} of {all} runs are known; resuming"));
+    }
+    if !quiet && !left.is_empty() {
+        note(announcement(plans, order, &left, catalogue));
     }
     // The longest run begins first, so that it is not alone at the end.
     left.sort_by_key(|(p, t)| Reverse(work(&plans[*p].trials[*t].scenario)));
@@ -72,6 +79,34 @@ pub fn make(
     }
     let whole = |trials: Vec<Option<Measured>>| trials.into_iter().flatten().collect();
     Ok(found.into_iter().map(whole).collect())
+}
+
+/// Returns the number of runs that are left, and their time of one core: that of one seed, for all.
+fn announcement(
+    plans: &[Plan],
+    order: &Order,
+    left: &[(usize, usize)],
+    catalogue: &Catalogue,
+) -> String {
+    let mut seen = BTreeSet::new();
+    let first = left.iter().filter_map(|&(p, t)| {
+        let trial = &plans[p].trials[t];
+        let new = seen.insert((p, trial.case, trial.subject, trial.point));
+        new.then(|| (*trial.scenario).clone())
+    });
+    let scenarios: Vec<Scenario> = first.collect();
+    let time = cost::estimate(&scenarios, &[order.engine], 1, catalogue).core_time(left.len());
+    let subjects = order.subjects.len();
+    let time = match order.engine {
+        Engine::Live => "in real time, one by one".to_string(),
+        _ => format!("about {time} of one core"),
+    };
+    format!(
+        "{} of {} with {}: {time}",
+        show::count(left.len(), "run"),
+        show::count(subjects, "subject"),
+        show::count(order.reps as usize, "seed"),
+    )
 }
 
 type Made = Result<Vec<((usize, usize), Measured)>, Error>;

@@ -11,6 +11,7 @@ use accord::report::show::{TITLE, clean, visible};
 use accord::scenario::{Fold, Metric, MetricUnit, Of};
 use accord::{BUILT_IN, Catalogue, Engine, load};
 use accord_evaluate::pack::{Case, Section, built_in, open};
+use accord_evaluate::rule::Rule;
 use serde_json::{Value, json};
 
 /// Returns the entries of a kind, in their order.
@@ -202,6 +203,11 @@ fn pack(name: &str) -> Result<Entry, Failure> {
             "tier": tier(case), "scenario": pack.path_of(case),
         })
     };
+    let rules = pack.sections.iter().flat_map(|s| s.rules.iter().map(move |rule| (s, rule)));
+    let rules: Vec<(&Section, &Rule)> = rules.collect();
+    let said = |(section, rule): &(&Section, &Rule)| {
+        format!("{}: {rule} ({})", pack.label(section), rule.source)
+    };
     let subject = pack.role.key();
     Ok(Entry {
         facts: vec![("subject", subject.into())],
@@ -210,6 +216,7 @@ fn pack(name: &str) -> Result<Entry, Failure> {
             ("notes", visible(&pack.notes)),
             ("subject", subject.into()),
             ("rivals", pack.rivals.join(", ")),
+            ("rules", visible(&rules.iter().map(said).collect::<Vec<_>>().join("; "))),
             ("run", format!("accord evaluate --pack {name} --subject NAME")),
         ],
         parameters: pack.cases().map(case).collect(),
@@ -217,6 +224,10 @@ fn pack(name: &str) -> Result<Entry, Failure> {
             "name": pack.name, "title": pack.title, "source": pack.source, "notes": pack.notes,
             "subject": subject, "rivals": pack.rivals,
             "cases": pack.cases().map(record).collect::<Vec<_>>(),
+            "rules": rules.iter().map(|(section, rule)| json!({
+                "section": section.number, "rule": rule.to_string(),
+                "source": rule.source, "because": rule.because,
+            })).collect::<Vec<_>>(),
         }),
         ..Entry::new(&pack.name, clean(&pack.title, TITLE))
     })

@@ -3,6 +3,7 @@
 use super::verdict::anchor;
 use super::{Dossier, MOST_ROWS, has_points};
 use crate::evaluation::{CaseResult, Finding, PackResult};
+use crate::judge::{Outcome, SectionVerdict};
 use accord::report::{escape, shell};
 use std::fmt::Write;
 
@@ -19,6 +20,8 @@ const STYLE: &str = "<style>
 .dossier tbody td:first-child { white-space: nowrap; }
 .verdict.worse, .dossier .worse a { color: var(--line-4); }
 .dossier .better a { color: var(--pass); }
+.dossier .rules { font-size: 0.85rem; color: var(--soft); }
+.dossier .rules .worse { color: var(--line-4); }
 .dossier .toc { columns: 18rem; padding-left: 1.2rem; }
 @media (max-width: 600px) { .dossier tbody td:first-child { white-space: normal; min-width: 6.5rem; } }
 </style>
@@ -29,30 +32,26 @@ pub fn html(dossier: &Dossier) -> String {
     let e = dossier.evaluation;
     let subject = escape(&e.order.subjects[0].label, 200);
     let mut out = format!("{STYLE}<header>\n<h1>Evaluation of {subject}</h1>\n");
+    let verdict = dossier.verdict();
     let regressions = dossier.changes.map_or(0, |c| c.regressions().count());
-    let failed = e.failures().len() + e.unmet().len() + regressions;
-    let (headline, worse) = dossier.headline();
-    let class = match (failed, worse) {
-        (0, false) => "pass",
-        (0, true) => "worse",
-        _ => "fail",
+    let (mut class, mut headline) = match verdict.iter().filter_map(|line| line.outcome).min() {
+        Some(Outcome::Fail) => ("fail", e.conclusion()),
+        Some(Outcome::Inconclusive) => ("worse", e.conclusion()),
+        _ => ("pass", e.conclusion()),
     };
-    let failed = match failed {
-        0 => "Nothing failed".to_string(),
-        n => format!("{n} failed"),
-    };
-    let headline = match headline.as_str() {
-        "" => failed,
-        headline => format!("{failed}; {}", escape(headline, 2000)),
-    };
-    _ = writeln!(out, "<p class=\"verdict {class}\">{headline}.</p>\n</header>");
+    if regressions > 0 {
+        class = "fail";
+        headline = format!("FAIL: {regressions} worse than the baseline. {headline}");
+    }
+    _ = writeln!(out, "<p class=\"verdict {class}\">{}</p>\n</header>", escape(&headline, 2000));
     out +=
         "<main class=\"dossier\" id=\"main\">\n<section id=\"verdict\">\n<h2>Verdict</h2>\n<ul>\n";
-    for line in dossier.summary() {
+    let lines = verdict.iter().rev().skip(1).rev().cloned();
+    for line in lines.chain(dossier.failed()).chain(dossier.beside_rivals()) {
         let text = escape(&line.text, 2000);
-        let class = match line.finding {
-            Some(Finding::Worse) => " class=\"worse\"",
-            Some(Finding::Better) => " class=\"better\"",
+        let class = match (line.finding, line.outcome) {
+            (Some(Finding::Worse), _) | (_, Some(Outcome::Fail)) => " class=\"worse\"",
+            (Some(Finding::Better), _) | (_, Some(Outcome::Pass)) => " class=\"better\"",
             _ => "",
         };
         _ = match line.anchor() {
@@ -98,6 +97,7 @@ fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
     for remark in pack.remarks() {
         _ = writeln!(out, "<p>{}</p>", escape(&remark, 4000));
     }
+    let verdicts = dossier.evaluation.sections();
     for (s, section) in pack.sections.iter().enumerate() {
         let cases: Vec<_> = result.cases.iter().filter(|c| c.planned.section == s).collect();
         if cases.is_empty() && !dossier.evaluation.order.cases.is_empty() {
@@ -114,6 +114,10 @@ fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
             escape(&section.title, 200),
             escape(&section.asks, 4000)
         );
+        let own = |v: &&SectionVerdict| v.pack.pack.name == pack.name && v.section == s;
+        if let Some(verdict) = verdicts.iter().find(own) {
+            rules(out, verdict);
+        }
         for case in &cases {
             self::case(out, dossier, result, case);
         }
@@ -135,6 +139,30 @@ fn pack(out: &mut String, dossier: &Dossier, result: &PackResult) {
         out.push_str("</ul>\n");
     }
     out.push_str("</section>\n");
+}
+
+/// The rules of a section at each point, with their reasons.
+fn rules(out: &mut String, verdict: &SectionVerdict) {
+    out.push_str("<ul class=\"rules\">\n");
+    for judged in &verdict.rules {
+        let class = match judged.outcome {
+            Outcome::Fail => "worse",
+            Outcome::Inconclusive => "open",
+            Outcome::Pass => "better",
+        };
+        let because = match judged.requirement.because.as_str() {
+            "" => String::new(),
+            because => format!(". {because}"),
+        };
+        let text = format!(
+            "{}: {}, {}{because}",
+            judged.outcome.word(),
+            judged.requirement.key.case,
+            judged.says()
+        );
+        _ = writeln!(out, "<li class=\"{class}\">{}</li>", escape(&text, 2000));
+    }
+    out.push_str("</ul>\n");
 }
 
 fn case(out: &mut String, dossier: &Dossier, result: &PackResult, case: &CaseResult) {

@@ -41,24 +41,10 @@ impl<'a> Dossier<'a> {
         Dossier { evaluation, against: compared.iter().map(findings).collect(), compared, changes }
     }
 
-    /// Returns the lines of the verdict: for each rival the measures that are worse, the farthest
-    /// apart first, and those that are better; then thresholds, failed runs and regressions.
-    pub fn summary(&self) -> Vec<Line> {
-        let e = self.evaluation;
-        let mut lines = self.beside_rivals();
-        let thresholds =
-            (e.rows()).filter(|(result, _, row)| result.measure(row).threshold.is_some()).count();
-        let unmet = e.unmet();
-        if thresholds > 0 {
-            let met = thresholds - unmet.len();
-            let text = format!("Thresholds of the standards: {met} of {thresholds} met.");
-            lines.push(Line::plain(text));
-        }
-        lines.extend(unmet.into_iter().map(|(key, why)| {
-            let text = format!("Not met: {key}: {why}.");
-            Line::about(key, text)
-        }));
-        for (key, failure) in e.failures() {
+    /// Returns the runs that failed, and the measures worse than in an earlier evaluation.
+    pub fn failed(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for (key, failure) in self.evaluation.failures() {
             let text = format!("Failed: {key}, seed {}: {}.", failure.seed, failure.why);
             lines.push(Line::about(key, text));
         }
@@ -107,10 +93,11 @@ impl<'a> Dossier<'a> {
         }
         if !rivals.is_empty() {
             lines.push(
-                "Next to a rival's figure, \"better\" says that the subject is better, \"worse\" that it is \
-                 worse, and \"different\" that neither is better: by Welch's t-test at a level of 5 % \
-                 for all measures of the rival together (Holm's correction), and by more than the \
-                 least relevant change of the measure, 5 % if the pack names no other."
+                "Next to the subject's figure, \"better than\" and \"worse than\" name the rivals, and \
+                 \"different from\" those from which it differs where neither is better: by Welch's t-test \
+                 at a level of 5 % for all measures of a rival together (Holm's correction), and by more \
+                 than the least relevant change of the measure, 5 % if the pack names no other. \"Alike\" \
+                 are measures whose 95 % interval has no such change, and the others are unclear."
                     .into(),
             );
         }
@@ -128,9 +115,17 @@ impl<'a> Dossier<'a> {
             }
         }
         let key = result.key(case, row);
-        for (text, findings) in texts[1..].iter_mut().zip(&self.against) {
-            if let Some(finding) = findings.get(&key).filter(|f| f.differs()) {
-                *text += &format!(", {}", finding.word());
+        for finding in [Finding::Better, Finding::Worse, Finding::Moved] {
+            let rivals = self.evaluation.order.subjects[1..].iter().zip(&self.against);
+            let rivals = rivals.filter(|(_, findings)| findings.get(&key) == Some(&finding));
+            let names: Vec<&str> = rivals.map(|(rival, _)| rival.label.as_str()).collect();
+            if !names.is_empty() {
+                let word = match finding {
+                    Finding::Moved => "different from",
+                    Finding::Worse => "worse than",
+                    _ => "better than",
+                };
+                texts[0] += &format!(", {word} {}", names.join(" and "));
             }
         }
         let measure = result.measure(row);

@@ -1,8 +1,9 @@
-//! The verdict of an evaluation: the measures that are worse, better and not significantly
-//! different.
+//! The lines of a dossier's verdict: sections by their rules, and the measures that are worse, better,
+//! alike and unclear compared with those of rivals.
 
 use super::Dossier;
-use crate::evaluation::{Compared, Finding, Key};
+use crate::evaluation::{Compared, Finding, Key, least};
+use crate::judge::{MOST_SEEDS, Outcome};
 use accord::report::show;
 
 /// Comparisons with a rival that the verdict names, the largest differences first.
@@ -17,15 +18,17 @@ pub struct Line {
     pub key: Option<Key>,
     /// The verdict against a rival, if the line has one.
     pub finding: Option<Finding>,
+    /// The verdict by rules, if the line has one.
+    pub outcome: Option<Outcome>,
 }
 
 impl Line {
     pub(super) fn plain(text: String) -> Line {
-        Line { text, key: None, finding: None }
+        Line { text, key: None, finding: None, outcome: None }
     }
 
     pub(super) fn about(key: Key, text: String) -> Line {
-        Line { text, key: Some(key), finding: None }
+        Line { text, key: Some(key), finding: None, outcome: None }
     }
 
     /// Returns the name of the case that the line leads to, for a link on the page.
@@ -39,9 +42,11 @@ pub(super) fn anchor(pack: &str, case: &str) -> String {
     format!("case-{pack}-{case}")
 }
 
-/// Returns how far apart two means are: the larger one over the smaller one.
+/// Returns how far apart two means are: the larger one over the smaller one. Both have the least change
+/// that matters added, so that zero and a tiny value are not far apart.
 fn factor(compared: &Compared) -> f64 {
-    let mean = |e: Option<accord::report::Estimate>| e.map_or(0.0, |e| e.mean.abs());
+    let smallest = least(compared.unit);
+    let mean = |e: Option<accord::report::Estimate>| e.map_or(0.0, |e| e.mean.abs()) + smallest;
     let (a, b) = (mean(compared.before), mean(compared.after));
     a.max(b) / a.min(b)
 }
@@ -53,8 +58,7 @@ pub(super) fn by_size(all: &[Compared], finding: Finding) -> Vec<&Compared> {
     found
 }
 
-/// Returns the counts of the comparisons with a rival: "16 worse, 11 better and 188 not told
-/// apart".
+/// Returns the counts of the comparisons with a rival: "16 worse, 11 better, 150 alike and 38 unclear".
 pub(super) fn counts(all: &[Compared]) -> String {
     let count = |finding| all.iter().filter(|c| c.finding == finding).count();
     let moved = match count(Finding::Moved) {
@@ -62,11 +66,39 @@ pub(super) fn counts(all: &[Compared]) -> String {
         n => format!(", {n} different where neither is better"),
     };
     format!(
-        "{} worse, {} better{moved} and {} not told apart",
+        "{} worse, {} better{moved}, {} alike and {} unclear",
         count(Finding::Worse),
         count(Finding::Better),
-        count(Finding::Same)
+        count(Finding::Same),
+        count(Finding::Unclear)
     )
+}
+
+/// Returns how many seeds would decide the unclear comparisons, in a sentence; `None` without any.
+fn noise(all: &[&Compared]) -> Option<String> {
+    let unclear = all.iter().filter(|c| c.finding == Finding::Unclear);
+    let unclear: Vec<&&Compared> = unclear.collect();
+    if unclear.is_empty() {
+        return None;
+    }
+    let n = show::count(unclear.len(), "comparison");
+    let runs = |e: Option<accord::report::Estimate>| e.is_some_and(|e| e.runs == 1);
+    if unclear.iter().any(|c| runs(c.before) || runs(c.after)) {
+        return Some(format!("{n} unclear: one seed has no interval; --reps 5 has one."));
+    }
+    // Comparisons that take more than the largest number come last.
+    let mut seeds: Vec<u64> = unclear.iter().map(|c| c.seeds.unwrap_or(u64::MAX)).collect();
+    seeds.sort_unstable();
+    let named = |n: u64| match n {
+        u64::MAX => format!("more than {MOST_SEEDS} seeds"),
+        n => format!("about {n} seeds (--reps {n})"),
+    };
+    let (half, all) = (seeds[(seeds.len() - 1) / 2], seeds[seeds.len() - 1]);
+    let says = match half == all {
+        true => format!("{} would decide", named(all)),
+        false => format!("{} would decide half of them, and {} all", named(half), named(all)),
+    };
+    Some(format!("{n} unclear, since they vary from seed to seed: {says}."))
 }
 
 /// Returns a comparison with a rival: the figure of the subject, then that of the rival.
@@ -85,8 +117,57 @@ pub(crate) fn beside(compared: &Compared, rival: &str) -> String {
 }
 
 impl Dossier<'_> {
-    /// Returns the lines of the verdict against the rivals.
-    pub(super) fn beside_rivals(&self) -> Vec<Line> {
+    /// Returns a line per section with rules, the failed first, then a line per limit, and the
+    /// conclusion.
+    pub fn verdict(&self) -> Vec<Line> {
+        let e = self.evaluation;
+        let mut lines = Vec::new();
+        for section in e.sections() {
+            let first = section.rules.first().map(|judged| judged.requirement.key.clone());
+            let line = Line { key: first, ..Line::plain(section.line) };
+            lines.push(Line { outcome: Some(section.outcome), ..line });
+        }
+        for limit in e.limits() {
+            let outcome = if limit.passes { Outcome::Pass } else { Outcome::Fail };
+            lines.push(Line { outcome: Some(outcome), ..Line::plain(limit.line) });
+        }
+        lines.extend(self.not_measured());
+        lines.push(Line::plain(e.conclusion()));
+        lines
+    }
+
+    /// Returns the sections that a pack does not measure, a line per pack; nothing if cases were named.
+    fn not_measured(&self) -> Vec<Line> {
+        let e = self.evaluation;
+        let mut lines = Vec::new();
+        for result in e.packs.iter().filter(|_| e.order.cases.is_empty()) {
+            let empty = result.pack.sections.iter().filter(|section| section.cases.is_empty());
+            let names: Vec<String> = empty.map(|section| result.pack.label(section)).collect();
+            if !names.is_empty() {
+                let text =
+                    format!("Not measured, with reasons in the dossier: {}.", names.join(", "));
+                lines.push(Line::plain(text));
+            }
+        }
+        lines
+    }
+
+    /// Returns the counts against each rival, a line each, and how many seeds would decide more.
+    pub fn beside(&self) -> Vec<Line> {
+        let subjects = &self.evaluation.order.subjects;
+        let mut lines = Vec::new();
+        for (rival, all) in subjects[1..].iter().zip(&self.compared) {
+            let text = format!("{} against {}: {}.", subjects[0].label, rival.label, counts(all));
+            lines.push(Line::plain(text));
+        }
+        let all: Vec<&Compared> = self.compared.iter().flatten().collect();
+        lines.extend(noise(&all).map(Line::plain));
+        lines
+    }
+
+    /// Returns the lines of the verdict against the rivals: the counts, and the measures farthest
+    /// apart.
+    pub fn beside_rivals(&self) -> Vec<Line> {
         let subjects = &self.evaluation.order.subjects;
         let subject = &subjects[0].label;
         let mut lines = Vec::new();
@@ -107,15 +188,8 @@ impl Dossier<'_> {
                 }
             }
         }
+        let all: Vec<&Compared> = self.compared.iter().flatten().collect();
+        lines.extend(noise(&all).map(Line::plain));
         lines
-    }
-
-    /// Returns the counts against each rival, in a sentence, and whether anything is worse.
-    pub(super) fn headline(&self) -> (String, bool) {
-        let rivals = self.evaluation.order.subjects[1..].iter().zip(&self.compared);
-        let texts = rivals.map(|(rival, all)| format!("against {}: {}", rival.label, counts(all)));
-        let worse = |all: &Vec<Compared>| all.iter().any(|c| c.finding == Finding::Worse);
-        let texts: Vec<String> = texts.collect();
-        (texts.join("; "), self.compared.iter().any(worse))
     }
 }

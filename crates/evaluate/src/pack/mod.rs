@@ -4,6 +4,7 @@
 mod read;
 mod source;
 
+use crate::rule::Rule;
 use accord::units::words;
 use std::sync::Arc;
 
@@ -18,6 +19,9 @@ pub struct Pack {
     pub title: String,
     /// The standard.
     pub source: String,
+    /// The short name of the standard, before "§" and the number of a section; by default the name of
+    /// the pack.
+    pub standard: String,
     /// Remarks on all results, or "".
     pub notes: String,
     /// The kind of subject.
@@ -114,9 +118,14 @@ pub struct Section {
     /// The cases that answer it.
     #[serde(skip)]
     pub cases: Vec<Case>,
+    /// The floors and ceilings of measures of its cases.
+    #[serde(skip)]
+    pub rules: Vec<Rule>,
     /// The same as the file has them.
     #[serde(default)]
     case: Vec<toml::Spanned<read::RawCase>>,
+    #[serde(default)]
+    rule: Vec<read::RawRule>,
 }
 
 /// A scenario that answers a section.
@@ -163,8 +172,8 @@ pub struct Measure {
     pub better: Better,
     /// The least relative change that matters.
     pub relevant: f64,
-    /// The threshold of the standard, if it has one.
-    pub threshold: Option<Threshold>,
+    /// The largest value that there can be, if it is known.
+    pub most: Option<f64>,
     /// The place in the pack's text.
     pub span: std::ops::Range<usize>,
 }
@@ -220,24 +229,6 @@ impl Better {
     }
 }
 
-/// A threshold of the standard itself, in the unit of the measure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Threshold {
-    /// The least value.
-    pub at_least: f64,
-    /// The largest value.
-    pub at_most: f64,
-    /// The place in the standard.
-    pub source: String,
-}
-
-impl Threshold {
-    /// Returns whether a value meets it.
-    pub fn holds(&self, value: f64) -> bool {
-        (self.at_least..=self.at_most).contains(&value)
-    }
-}
-
 impl Pack {
     /// Returns all cases with their sections.
     pub fn cases(&self) -> impl Iterator<Item = (&Section, &Case)> {
@@ -258,6 +249,12 @@ impl Pack {
             )
         });
         notes.into_iter().chain(parameters).collect()
+    }
+
+    /// Returns the name of a section: "RFC 9743 §5.1.3", or "buffers A".
+    pub fn label(&self, section: &Section) -> String {
+        let sign = if section.number.starts_with(|c: char| c.is_ascii_digit()) { "§" } else { "" };
+        format!("{} {sign}{}", self.standard, section.number)
     }
 
     /// Returns how `accord run` names the scenario of a case.

@@ -1,8 +1,7 @@
 //! The reader of `pack.toml`. Every error has its place.
 
-use super::{
-    Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Threshold, Tier,
-};
+use super::{Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Tier};
+use crate::rule::{Rule, inside};
 use accord::language::{Errors, ScenarioError, Source, suggest};
 use accord::scenario::{Metric, MetricUnit};
 use serde::Deserialize;
@@ -17,6 +16,7 @@ struct RawPack {
     name: Spanned<String>,
     title: String,
     source: String,
+    standard: Option<String>,
     #[serde(default)]
     notes: String,
     subject: SubjectRole,
@@ -45,9 +45,14 @@ struct RawMeasure {
     ratio: Option<Spanned<[String; 2]>>,
     better: Better,
     relevant: Option<Spanned<f64>>,
-    at_least: Option<Spanned<f64>>,
-    at_most: Option<Spanned<f64>>,
-    threshold: Option<String>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawRule {
+    require: Spanned<String>,
+    source: Spanned<String>,
+    because: Spanned<String>,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -158,9 +163,14 @@ pub(super) fn read(
                 span,
             });
         }
+        for raw in std::mem::take(&mut section.rule) {
+            let rule = rule(&origin, &section, &measures, &raw)?;
+            section.rules.push(rule);
+        }
         sections.push(section);
     }
     Ok(Pack {
+        standard: raw.standard.unwrap_or_else(|| name.clone()),
         name,
         title: raw.title,
         source: raw.source,
@@ -240,29 +250,63 @@ fn measure(
             return wrong(whole, message, None);
         }
     };
-    let bound = |bound: &Option<Spanned<f64>>, none: f64| {
-        bound.as_ref().map_or(none, |bound| *bound.get_ref())
+    let most = match (&figure, raw.across.as_deref()) {
+        (Figure::Value(_), Some("jain")) => Some(1.0),
+        (Figure::Value(_), Some("sum" | "variation")) => None,
+        (Figure::Value(_), _) if raw.over.as_ref().and_then(Value::as_str) != Some("variation") => {
+            let metric = raw.metric.as_ref().and_then(|m| m.get_ref().parse::<Metric>().ok());
+            metric.and_then(|m| m.row().most)
+        }
+        _ => None,
     };
-    let threshold = Threshold {
-        at_least: bound(&raw.at_least, f64::NEG_INFINITY),
-        at_most: bound(&raw.at_most, f64::INFINITY),
-        source: raw.threshold.clone().unwrap_or_default(),
-    };
-    let bounded = raw.at_least.is_some() || raw.at_most.is_some();
-    if bounded && threshold.source.is_empty() {
-        let message = format!("the bound of measure \"{name}\" has no source");
-        let hint = "say in `threshold` where the standard has it; there are no others";
-        return wrong(span, message, Some(hint.into()));
-    }
     Ok(Measure {
         title: raw.title,
         figure,
         better: raw.better,
         relevant: raw.relevant.map_or(RELEVANT, |r| *r.get_ref()),
-        threshold: bounded.then_some(threshold),
+        most,
         name,
         span,
     })
+}
+
+/// Returns a rule of a section, which is about measures of its cases.
+fn rule(
+    origin: &Arc<Source>,
+    section: &Section,
+    measures: &[Measure],
+    raw: &RawRule,
+) -> Result<Rule, ScenarioError> {
+    for (text, key, hint) in [
+        (&raw.source, "source", "name the section of a standard, or say \"ours\""),
+        (&raw.because, "because", "say why the bound is there, and not elsewhere"),
+    ] {
+        if text.get_ref().trim().is_empty() {
+            let message = format!("`{key}` of a rule is empty");
+            return Err(ScenarioError::at(origin, text.span(), message, Some(hint.into())));
+        }
+    }
+    let mut rule = Rule::parse(origin, inside(origin, &raw.require)?, true, raw.source.get_ref())?;
+    rule.because = raw.because.get_ref().clone();
+    let wrong = |part: &crate::rule::Part, message: String, hint: Option<String>| {
+        Err(ScenarioError::at(origin, part.span.clone(), message, hint))
+    };
+    let named = |case: &&Case| rule.case.as_ref().is_none_or(|part| part.text == case.name);
+    let cases: Vec<&Case> = section.cases.iter().filter(named).collect();
+    if let (Some(part), true) = (&rule.case, cases.is_empty()) {
+        let message = format!("section {} has no case \"{}\"", section.number, part.text);
+        let hint = suggest(&part.text, section.cases.iter().map(|case| case.name.as_str()));
+        return wrong(part, message, hint);
+    }
+    let here = || cases.iter().flat_map(|case| &case.measures).map(|m| measures[*m].name.as_str());
+    if here().all(|name| name != rule.measure.text) {
+        let message = format!("no case here measures \"{}\"", rule.measure.text);
+        let mut names: Vec<&str> = here().collect();
+        names.sort_unstable();
+        names.dedup();
+        return wrong(&rule.measure, message, suggest(&rule.measure.text, names));
+    }
+    Ok(rule)
 }
 
 /// Returns the entry of `expect` that makes the figure. Its bound is the level that is to be

@@ -67,7 +67,7 @@ impl Tests {
         let data = record.get("data").unwrap_or(&Value::Null);
         match record.get("event").and_then(Value::as_str) {
             Some("start") => {
-                self.begin(data);
+                self.begin(data, draft);
                 self.events = true;
             }
             Some("interval") => {
@@ -88,7 +88,7 @@ impl Tests {
     }
 
     fn document(&mut self, file: &Value, draft: &mut Draft) {
-        self.begin(file.get("start").unwrap_or(&Value::Null));
+        self.begin(file.get("start").unwrap_or(&Value::Null), draft);
         let intervals = file.get("intervals").and_then(Value::as_array);
         let error = file.get("error").filter(|e| e.is_string());
         let Some(intervals) = intervals else {
@@ -164,7 +164,10 @@ impl Tests {
     }
 
     /// Begins a test. Its times count from its own start.
-    fn begin(&mut self, start: &Value) {
+    fn begin(&mut self, start: &Value, draft: &mut Draft) {
+        let mss = number(start, "tcp_mss").or_else(|| number(start, "tcp_mss_default"));
+        let mss = mss.filter(|mss| (1.0..=65_535.0).contains(mss));
+        draft.measured.payload = mss.or(draft.measured.payload);
         let stamp = start.get("timestamp");
         let part = |name| number(stamp?, name);
         let milliseconds = part("timemillisecs").map(|ms| ms * 1e-3);

@@ -129,6 +129,9 @@ pub struct Measured {
     pub flows: Vec<Flow>,
     /// Omissions and assumptions of the reader, a sentence each.
     pub remarks: Vec<String>,
+    /// The payload of a full packet in bytes, if the amounts are of payload and the file has it: the
+    /// maximum segment size of TCP.
+    pub payload: Option<f64>,
 }
 
 impl Measured {

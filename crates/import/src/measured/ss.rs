@@ -106,6 +106,7 @@ pub fn read(text: &str, draft: &mut Draft) {
         } else {
             draft.flow(name)
         };
+        draft.measured.payload = mss(info).or(draft.measured.payload);
         for (quantity, value) in &figures {
             draft.add(flow, now, *quantity, *value);
         }
@@ -178,6 +179,12 @@ fn connection(line: &str) -> Option<(String, &str)> {
         rest = behind;
     }
     Some((format!("{} > {}", ends[0], ends[1]), rest))
+}
+
+/// Returns the maximum segment size of a line, in bytes.
+fn mss(line: &str) -> Option<f64> {
+    let value = line.split_whitespace().find_map(|word| word.strip_prefix("mss:"))?;
+    value.parse().ok().filter(|v: &f64| (1.0..=65_535.0).contains(v))
 }
 
 /// Returns the quantities of a line.

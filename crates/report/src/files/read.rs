@@ -25,6 +25,12 @@ pub struct LoadedRun {
 }
 
 impl LoadedRun {
+    /// Returns true if the runs were measured by another program: there is no scenario.
+    pub fn is_measured(&self) -> bool {
+        let files = &self.manifest.checksums;
+        !files.is_empty() && !files.contains_key(SCENARIO)
+    }
+
     /// Returns the values that distinguish the point from the others of its sweep, or "".
     pub fn label(&self) -> String {
         crate::axis::label(&self.manifest.scenario.point)

@@ -1,11 +1,11 @@
 //! The reader of the results of a command: a run directory, or the directory of a sweep.
 
-use super::manifest::StoredManifest;
+use super::manifest::{RunRecord, StoredManifest};
 use super::place::points_of;
 use super::{FileError, LoadedRun, MANIFEST, load_run_dir};
 use crate::compare::Outline;
 use crate::json::Point;
-use accord_scenario::Scenario;
+use accord_scenario::{Engine, Scenario};
 use std::path::{Path, PathBuf};
 
 /// The runs of a scenario in memory: one point, or all points of a sweep.
@@ -50,9 +50,9 @@ pub fn load_stored(path: &Path) -> Result<Stored, FileError> {
     Ok(Stored { path: path.into(), points: points.collect::<Result<_, _>>()? })
 }
 
-/// Returns a run of the run directory or sweep at `dir` that none of these scenarios makes, as
-/// text: "scenario 0a1b2c3d, seed 1". It is `None` if there is no such run.
-pub fn replaced(dir: &Path, scenarios: &[&Scenario]) -> Option<String> {
+/// Returns a run of the run directory or sweep at `dir` that none of these scenarios makes with one of
+/// these engines, as text: "scenario 0a1b2c3d, seed 1, packet". It is `None` if there is no such run.
+pub fn replaced(dir: &Path, scenarios: &[&Scenario], engines: &[Engine]) -> Option<String> {
     let new: Vec<(String, u64)> = scenarios.iter().map(|s| (s.hash(), s.seed)).collect();
     let mut places = vec![dir.to_path_buf()];
     places.extend(points_of(dir));
@@ -60,11 +60,15 @@ pub fn replaced(dir: &Path, scenarios: &[&Scenario]) -> Option<String> {
     let old = there.filter_map(|place| StoredManifest::read(place).ok());
     let mut other = old.flat_map(|manifest| {
         let point = manifest.scenario.point.clone();
-        (manifest.runs.into_iter()).map(move |run| (run.scenario_hash, run.seed, point.clone()))
+        (manifest.runs.into_iter()).map(move |run| (run, point.clone()))
     });
-    let (hash, seed, point) =
-        other.find(|(hash, seed, _)| !new.iter().any(|(h, s)| (h, s) == (hash, seed)))?;
+    let made = |run: &RunRecord| {
+        new.iter().any(|(hash, seed)| (hash, seed) == (&run.scenario_hash, &run.seed))
+            && engines.iter().any(|engine| engine.name() == run.engine)
+    };
+    let (RunRecord { scenario_hash: hash, seed, engine, .. }, point) =
+        other.find(|(run, _)| !made(run))?;
     let short: String = hash.chars().take(8).collect();
     let point = point.iter().map(|(name, value)| format!(", {name} = {value}"));
-    Some(format!("scenario {short}, seed {seed}{}", point.collect::<String>()))
+    Some(format!("scenario {short}, seed {seed}, {engine}{}", point.collect::<String>()))
 }

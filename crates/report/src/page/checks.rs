@@ -86,7 +86,7 @@ pub fn checks(points: &[Point]) -> String {
             "<span class=\"{}\"><b class=\"mark\">{count}</b></span>{because}",
             style_of(class)
         );
-        columns.folded(&mut out, &summary, open || class == Class::Unknown, cause);
+        columns.folded(&mut out, &summary, open || class == Class::Failed, cause);
     }
     if !met.is_empty() {
         let summary = Class::Met.counted(met.iter().map(|judged| judged.checks.len()).sum());
