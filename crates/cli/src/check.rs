@@ -10,7 +10,7 @@ use accord::family::{Dynamics, FlowFacts, Objective, QueueFacts, QueueLaw, Windo
 use accord::margins::{Loop, largest};
 use accord::record::Quiet;
 use accord::report::{Point, show::count};
-use accord::scenario::{self, Flow, Scenario, print};
+use accord::scenario::{self, Carrier, Flow, Scenario, print};
 use accord::theory::{Outcome, Shortfall, unmet_contracts};
 use accord::units::{Bytes, Rate, Time};
 use serde::Serialize;
@@ -21,6 +21,22 @@ use std::collections::BTreeSet;
 const SHOWN: usize = 5;
 /// The part of a link from which on unresponsive traffic is worth a warning.
 const FIXED: f64 = 0.5;
+
+/// Returns a line per kind of connections of other stacks, which says if they are repeatable.
+fn stacks(scenario: &Scenario) -> Vec<String> {
+    let flows = scenario.flows.iter();
+    let lines = flows.filter_map(|flow| match flow.carrier {
+        Carrier::Quic(stack) => {
+            let who = format!("{} with {}", stack.name, flow.controller.family().name);
+            Some(match (stack.repeats)(&flow.controller) {
+                Ok(()) => format!("connections of {who}: repeatable in packets"),
+                Err(why) => format!("connections of {who}: not repeatable, as {why}"),
+            })
+        }
+        Carrier::Ours | Carrier::Kernel(_) => None,
+    });
+    lines.collect::<BTreeSet<_>>().into_iter().collect()
+}
 
 /// Checks a scenario. Warnings are not failures.
 pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
@@ -49,6 +65,7 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
             "warnings": warnings,
             "cost": cost,
             "plan": plan,
+            "stacks": stacks(s),
             "alike": alike.collect::<Vec<_>>(),
         }))?;
         return Ok(true);
@@ -68,6 +85,9 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     ))?;
     prose(format_args!("accord run: {}", cost.text()))?;
     prose(format_args!("packet engine: {plan}"))?;
+    for stack in stacks(s) {
+        prose(format_args!("{stack}"))?;
+    }
     for (a, b) in twins.iter().take(SHOWN) {
         let (a, b) = (label(&points[*a]), label(&points[*b]));
         note(format_args!("warning: {a} and {b} cannot differ: no run depends on the swept value"));

@@ -89,6 +89,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ),
     ("lab", &[]),
     ("evaluate", &[]),
+    ("net", &[]),
     ("quinn", &["units", "family", "control", "transport"]),
     ("s2n", &["units", "family", "control"]),
     ("kernel", &["units", "family", "control", "door"]),
@@ -134,6 +135,8 @@ const MAY_TOUCH: &[(&str, &[&str])] = &[
     ("report", &["std::fs", "std::io", "std::process"]),
     ("language", &["std::fs", "std::io"]),
     ("evaluate", &["std::fs", "std::io"]),
+    // The error of a capture that cannot be written.
+    ("net", &["std::io"]),
     // Addresses that are never connected, and an instant as the zero of others.
     ("quinn", &["std::net", "Instant::now"]),
 ];

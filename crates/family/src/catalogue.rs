@@ -12,14 +12,12 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Returns the QUIC stacks, which come with their controllers.
+    /// Returns the stacks of others, which come with their controllers.
     pub fn stacks(&self) -> impl Iterator<Item = &'static Stack> {
         let mut stacks: Vec<&'static Stack> = Vec::new();
         for code in self.controllers.iter().filter_map(|family| family.stack) {
-            let stack = code.stack;
-            if !stacks.contains(&stack) {
-                stacks.push(stack);
-            }
+            let new = code.stacks.iter().filter(|stack| !stacks.contains(stack));
+            stacks.extend(new.copied().collect::<Vec<_>>());
         }
         stacks.into_iter()
     }

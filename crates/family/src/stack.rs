@@ -1,11 +1,11 @@
-//! The declaration of a QUIC stack.
+//! The declaration of a stack of others.
 
 use crate::Values;
 use std::any::Any;
 use std::fmt;
 
-/// A QUIC stack of others, which can carry flows of the live engine. Families by the stack's own
-/// trait name it ([`Family::stack`](crate::Family::stack)), and so bring it into a catalogue.
+/// A stack of others, which can carry flows in packets and live. Families by the stack's own trait
+/// name it ([`Family::stack`](crate::Family::stack)), and so bring it into a catalogue.
 #[derive(Clone, Copy)]
 pub struct Stack {
     /// The name in a scenario file.
@@ -13,6 +13,9 @@ pub struct Stack {
     /// The check whether the stack can run the controller that the values describe. Its message is
     /// the reason why not.
     pub check: fn(&Values) -> Result<(), String>,
+    /// The check whether runs in packets with this controller are repeatable, so that their digests are
+    /// equal. Its message is the reason why not.
+    pub repeats: fn(&Values) -> Result<(), &'static str>,
     /// The constructor of connections: a `Connector` of the crate of transports. Other crates have
     /// no use for it.
     pub maker: &'static (dyn Any + Send + Sync),
@@ -31,11 +34,11 @@ impl fmt::Debug for Stack {
     }
 }
 
-/// A family's code by the trait of a QUIC stack.
+/// A family's code by the trait of a stack.
 #[derive(Clone, Copy, Debug)]
 pub struct StackCode {
-    /// The stack.
-    pub stack: &'static Stack,
+    /// The stack, in its forms. The constructor is the same for all of them.
+    pub stacks: &'static [&'static Stack],
     /// The constructor of the stack's controller, for the crate of the stack alone.
     pub maker: &'static (dyn Any + Send + Sync),
 }

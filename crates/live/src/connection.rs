@@ -8,13 +8,12 @@
 use crate::LiveError;
 use crate::deciders::Deciders;
 use crate::namespace::Namespace;
-use crate::packet::addresses;
 use crate::site::Site;
 use crate::tcp_info::TcpInfo;
 use crate::tun::Tun;
 use accord_family::Value;
 use accord_scenario::{Carrier, Congestion, Flow, Scenario};
-use accord_sim::CarriedEnd;
+use accord_sim::{CarriedEnd, addresses};
 use accord_transport::View;
 use accord_units::{Bytes, Duration};
 use nix::errno::Errno;

@@ -24,7 +24,7 @@ use crate::plan::Plan;
 use crate::socket::{BATCH, Exchange, LONGEST, Socket};
 use crate::thread::{LONGEST_WAIT, sharpen, used};
 use accord_host::Clock;
-use accord_record::Transfers;
+use accord_record::{Broken, Transfers};
 use accord_scenario::{LinkId, NodeId};
 use accord_sim::Machine;
 use accord_transport::pcapng::{Capture, Envelope};
@@ -119,8 +119,10 @@ pub struct Counters {
     pub hops: u64,
     /// The number of events handled.
     pub steps: u64,
-    /// The broken connections of other stacks: the flow, and the reason.
+    /// The broken connections of the kernel: the flow, and the reason.
     pub broken: Vec<(usize, String)>,
+    /// The broken connections of other stacks.
+    pub broken_off: Vec<Broken>,
     /// The spans of lateness: packets due at the first time were handed over at the second.
     pub spans: Vec<(Time, Time)>,
     /// The packets handed to the kernel.
@@ -285,9 +287,9 @@ impl<'a> Driver<'a> {
         if let Some(kernel) = &mut self.kernel {
             self.counters.broken = kernel.broken();
         }
-        let mut tally = self.machine.finish();
-        self.counters.broken.append(&mut tally.broken);
+        let tally = self.machine.finish();
         Counters {
+            broken_off: tally.broken,
             transfers: tally.transfers,
             hops: tally.hops,
             steps: tally.steps,

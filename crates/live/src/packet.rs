@@ -5,14 +5,6 @@ use accord_scenario::{LinkId, NodeId, Scenario};
 use accord_sim::{Machine, Parcel, Whole};
 use accord_transport::wire::{self, Header, Kind};
 use accord_units::Duration;
-use std::net::Ipv4Addr;
-
-/// Returns the addresses of a flow's source and sink inside of IP packets that others send. They are
-/// of the network for benchmarks [RFC 2544].
-pub fn addresses(flow: usize) -> (Ipv4Addr, Ipv4Addr) {
-    let first = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + 2 * flow as u32;
-    (Ipv4Addr::from(first), Ipv4Addr::from(first + 1))
-}
 
 /// A packet with its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]

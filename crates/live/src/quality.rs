@@ -3,7 +3,7 @@
 use crate::achieved::Achieved;
 use crate::driver::Counters;
 use crate::lateness::Lateness;
-use accord_scenario::{Carrier, Scenario};
+use accord_scenario::Scenario;
 use accord_units::Duration;
 
 /// The delay of a packet's hand-over to the kernel above which it counts as late.
@@ -62,13 +62,9 @@ pub fn quality(scenario: &Scenario, stations: &[Counters]) -> Quality {
         ));
     }
     notes.extend(stations.iter().flat_map(|b| &b.broken).map(|(flow, why)| {
-        let flow = &scenario.flows[*flow];
-        let who = match &flow.carrier {
-            Carrier::Quic(stack) => stack.name,
-            Carrier::Ours | Carrier::Kernel(_) => "the kernel",
-        };
-        format!("{who} closed the connection of flow {}: {why}", flow.name)
+        format!("the kernel closed the connection of flow {}: {why}", scenario.flows[*flow].name)
     }));
+    notes.extend(stations.iter().flat_map(|b| &b.broken_off).map(|b| b.text(scenario)));
     notes.extend(work(scenario, stations));
     let unfit = if lost > MOST_LOST {
         Some(format!("this machine was too busy: its kernel lost {:.1} % of packets", lost * 100.0))

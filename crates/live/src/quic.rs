@@ -5,14 +5,8 @@
 //! datagrams pass our ports as whole IP packets, as those of the kernel's connections do.
 
 use crate::LiveError;
-use crate::packet::addresses;
-use accord_family::Stack;
-use accord_scenario::{Carrier, Flow, Scenario};
-use accord_sim::CarriedEnd;
-use accord_transport::{Connector, Setup};
-
-/// The UDP ports of senders and of receivers. Tools recognise HTTP/3, and so QUIC, by the latter.
-const PORTS: [u16; 2] = [50_000, 443];
+use accord_scenario::{Carrier, Scenario};
+use accord_sim::{CarriedEnd, connect};
 
 /// Creates the sending and the receiving ends, by flow. Flows without a QUIC stack have none.
 pub fn ends(scenario: &Scenario) -> Result<Vec<Option<[CarriedEnd; 2]>>, LiveError> {
@@ -20,19 +14,10 @@ pub fn ends(scenario: &Scenario) -> Result<Vec<Option<[CarriedEnd; 2]>>, LiveErr
     flows
         .map(|(id, flow)| match &flow.carrier {
             Carrier::Ours | Carrier::Kernel(_) => Ok(None),
-            Carrier::Quic(stack) => open(id, flow, stack).map(Some),
+            Carrier::Quic(_) => {
+                let said = |why| LiveError::Unable(format!("flow {}: {why}", flow.name));
+                connect(scenario, id, false).map(Some).map_err(said)
+            }
         })
         .collect()
-}
-
-/// Creates the ends of a flow.
-fn open(id: usize, flow: &Flow, stack: &Stack) -> Result<[CarriedEnd; 2], LiveError> {
-    let setup = Setup { controller: &flow.controller, packet: flow.packet };
-    let Connector(connect) = Connector::of(stack);
-    let [client, server] =
-        connect(&setup).map_err(|why| LiveError::Unable(format!("flow {}: {why}", flow.name)))?;
-    let (here, there) = addresses(id);
-    let (here, there) = ((here.octets(), PORTS[0]), (there.octets(), PORTS[1]));
-    let end = |end, from, to| CarriedEnd { end, from, to };
-    Ok([end(client, here, there), end(server, there, here)])
 }

@@ -37,14 +37,6 @@ pub fn carried<'a>(
             let tunnel = &scenario.flows[tunnel].name;
             let name = congestion(flow, tunnel)?.to_string();
             flow.carrier = Carrier::Kernel(Congestion::Named(name));
-        } else if let (Some(tunnel), Carrier::Quic(stack)) = (flow.through, &flow.carrier) {
-            let tunnel = &scenario.flows[tunnel].name;
-            return Err(unfit(
-                flow,
-                tunnel,
-                &format!("{} carries it", stack.name),
-                "leave out `quic`",
-            ));
         }
     }
     Ok(Cow::Owned(carried))

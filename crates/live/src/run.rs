@@ -178,6 +178,7 @@ fn record(
         },
         notes: quality.notes,
         unfit: quality.unfit,
+        broken: counters.iter().flat_map(|b| b.broken_off.iter().cloned()).collect(),
         stalls,
         ..Run::new(Manifest::new(Engine::Live, scenario, digest), time, series)
     };

@@ -1,13 +1,15 @@
-//! Transfers of quinn that carry flows of the live engine.
+//! Transfers of quinn that carry flows in packets and live.
 //!
-//! Both ends are quinn's own state machines with TLS 1.3 between them, on the time of the run. Each
-//! transfer of a flow is a stream, and any other demand is one stream. Full datagrams have a
+//! Both ends are quinn's own state machines, on the time of the run, with TLS 1.3 or no encryption
+//! ([`Plain`]) between them. With a seed the sizes and the times of all packets are repeatable: keys are
+//! random, and no length depends on them. Each transfer of a flow is a stream, and any other demand is one stream. Full datagrams have a
 //! constant size, so that quinn does not probe the MTU of its path, and each is one packet (no
 //! segmentation offload).
 
 use crate::clock::Clock;
 use crate::end::End;
 use crate::factories::Made;
+use crate::plain::{Plain, seeded};
 use accord_family::{Value, Values};
 use accord_transport::wire::UDP_HEADERS;
 use accord_transport::{Carried, Datagram, Ends, Setup, View};
@@ -18,6 +20,8 @@ use quinn_proto::{
     ClientConfig, ConnectionError, Dir, EcnCodepoint, Endpoint, EndpointConfig, ServerConfig,
     StreamId, TransportConfig, VarInt,
 };
+use rcgen::{CertificateParams, KeyPair};
+use std::error::Error;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -40,28 +44,23 @@ pub fn payload(packet: Bytes) -> Bytes {
     Bytes::new(packet.get().saturating_sub(UDP_HEADERS as u64))
 }
 
-/// Creates both ends of a connection. The sending end has this controller.
-pub fn connect(setup: &Setup<'_>, controller: Made) -> Result<Ends, String> {
+/// Creates both ends of a connection, with TLS or without encryption. The sending end has this
+/// controller.
+pub fn connect(setup: &Setup<'_>, controller: Made, tls: bool) -> Result<Ends, String> {
     let payload = payload(setup.packet).get();
     let size = u16::try_from(payload).map_err(|e| format!("{}: {e}", setup.packet))?;
     let said = |e: &dyn fmt::Display| format!("cannot make a connection of quinn: {e}");
-    let certified = rcgen::generate_simple_self_signed(["accord".to_owned()]);
-    let certified = certified.map_err(|e| said(&e))?;
-    let certificate = certified.cert.der().clone();
-    let key = PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
-
+    let (mut client, mut server, mut config) = if tls {
+        let (client, server) = encrypted().map_err(|e| said(&e))?;
+        (client, server, EndpointConfig::default())
+    } else {
+        (Plain::client(), Plain::server(), Plain::endpoint(0))
+    };
+    config.rng_seed(setup.seed.map(seeded));
     let mut sending = transport(size);
     sending.congestion_controller_factory(controller);
-    let mut roots = RootCertStore::empty();
-    roots.add(certificate.clone()).map_err(|e| said(&e))?;
-    let mut client = ClientConfig::with_root_certificates(Arc::new(roots)).map_err(|e| said(&e))?;
     client.transport_config(Arc::new(sending));
-
-    let server = ServerConfig::with_single_cert(vec![certificate], key.into());
-    let mut server = server.map_err(|e| said(&e))?;
     server.transport_config(Arc::new(transport(size)));
-
-    let mut config = EndpointConfig::default();
     config.max_udp_payload_size(size).map_err(|e| said(&e))?;
     let config = Arc::new(config);
     let end = |server: Option<ServerConfig>, client| Transfer {
@@ -79,6 +78,31 @@ pub fn connect(setup: &Setup<'_>, controller: Made) -> Result<Ends, String> {
         broken: None,
     };
     Ok([Box::new(end(None, Some(client))), Box::new(end(Some(server), None))])
+}
+
+/// A private key of Ed25519 [RFC 8410 §7], which both ends know. Its signatures have one length, those
+/// of other keys have several.
+const KEY: [u8; 48] = {
+    let mut key = [42; 48];
+    let head = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
+    let mut i = 0;
+    while i < head.len() {
+        key[i] = head[i];
+        i += 1;
+    }
+    key
+};
+
+/// Returns a client and a server with TLS 1.3.
+fn encrypted() -> Result<(ClientConfig, ServerConfig), Box<dyn Error>> {
+    let key = PrivatePkcs8KeyDer::from(KEY.to_vec());
+    let names = CertificateParams::new(["accord".to_owned()])?;
+    let certificate = names.self_signed(&KeyPair::try_from(&key)?)?.der().clone();
+    let mut roots = RootCertStore::empty();
+    roots.add(certificate.clone())?;
+    let client = ClientConfig::with_root_certificates(Arc::new(roots))?;
+    let server = ServerConfig::with_single_cert(vec![certificate], key.into())?;
+    Ok((client, server))
 }
 
 /// The settings of both ends.

@@ -153,7 +153,7 @@ impl fmt::Debug for Estimator {
 /// Connects two ends without a delay between them. Returns the client and its first packet.
 fn connected(transport: Arc<TransportConfig>, now: Instant) -> (End, Vec<u8>) {
     let end = |server: Option<ServerConfig>| {
-        let config = Arc::new(Plain::endpoint());
+        let config = Arc::new(Plain::endpoint(0));
         End::new(Endpoint::new(config, server.map(Arc::new), false, Some([3; 32])), PEER)
     };
     let (mut config, mut accepting) = (Plain::client(), Plain::server());

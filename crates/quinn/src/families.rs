@@ -18,12 +18,36 @@ use std::time::Instant;
 /// The families, for `accord_cli::main_with`.
 pub static FAMILIES: &[&Family] = &[&NEWRENO, &CUBIC, &BBR];
 
-/// quinn, for flows of the live engine.
+/// quinn, for flows in packets and live. In packets it does not encrypt.
 pub static STACK: Stack = Stack {
     name: "quinn",
     check: |values| factory(values, PACKET).map(|_| ()),
-    maker: &Connector(|setup| connect(setup, factory(setup.controller, payload(setup.packet))?)),
+    repeats,
+    maker: &Connector(&|setup| {
+        let controller = factory(setup.controller, payload(setup.packet))?;
+        connect(setup, controller, setup.seed.is_none())
+    }),
 };
+
+/// quinn with TLS 1.3, in packets as well.
+pub static STACK_TLS: Stack = Stack {
+    name: "quinn-tls",
+    maker: &Connector(&|setup| {
+        connect(setup, factory(setup.controller, payload(setup.packet))?, true)
+    }),
+    ..STACK
+};
+
+/// Its forms.
+static STACKS: &[&Stack] = &[&STACK, &STACK_TLS];
+
+/// Fails for controllers with random numbers of their own.
+fn repeats(values: &Values) -> Result<(), &'static str> {
+    match values.family().name {
+        "quinn-bbr" => Err("quinn-bbr draws random numbers that no seed reaches"),
+        _ => Ok(()),
+    }
+}
 
 /// The UDP payload of the packets of Ethernet.
 const PACKET: Bytes = Bytes::new(1472);
@@ -51,7 +75,7 @@ fn factory(values: &Values, payload: Bytes) -> Result<Made, String> {
 static MAKER: Maker = Maker { build, transport: Transport::Stream };
 
 const fn code(maker: &'static Make) -> Option<StackCode> {
-    Some(StackCode { stack: &STACK, maker })
+    Some(StackCode { stacks: STACKS, maker })
 }
 
 const INITIAL_WINDOW: Param = size("10 pkt")

@@ -5,7 +5,7 @@
 //!
 //! - [`Factory`] creates any supported controller of Accord for quinn's connections.
 //! - [`FAMILIES`] are quinn's NewReno, CUBIC and BBR, for the engines of Accord. They bring
-//!   [`STACK`] into a catalogue: transfers of quinn that carry flows of the live engine.
+//!   [`STACK`] into a catalogue: transfers of quinn that carry flows in packets and live.
 //! - [`family`](fn@family) makes a family of any other controller with that trait.
 //!
 //! ```
@@ -30,7 +30,7 @@ mod theirs;
 pub use accord_family::Family;
 pub use clock::Clock;
 pub use estimator::Estimator;
-pub use families::{BBR, CUBIC, FAMILIES, NEWRENO, STACK, family};
+pub use families::{BBR, CUBIC, FAMILIES, NEWRENO, STACK, STACK_TLS, family};
 pub use ours::{Factory, Ours, Refused};
 pub use plain::Plain;
 pub use theirs::Theirs;

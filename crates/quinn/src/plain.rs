@@ -1,4 +1,4 @@
-//! QUIC connections without encryption, in memory, for estimators and tests.
+//! QUIC connections without encryption, in memory, for packets, estimators and tests.
 //!
 //! The handshake has the messages of TLS 1.3 in their order, with only transport parameters in
 //! them. Packets are as long as with AES-GCM. It must not be used on a network.
@@ -9,9 +9,13 @@ use quinn_proto::crypto::{
     HmacKey, KeyPair, Keys, PacketKey, ServerConfig, Session, UnsupportedVersion,
 };
 use quinn_proto::transport_parameters::TransportParameters;
-use quinn_proto::{ConnectError, ConnectionId, EndpointConfig, Side, TransportError};
+use quinn_proto::{
+    ConnectError, ConnectionId, ConnectionIdGenerator, EndpointConfig, Side, TransportError,
+    ValidationTokenConfig,
+};
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The length of an authentication tag of AES-GCM.
 const TAG: usize = 16;
@@ -21,23 +25,54 @@ const TAG: usize = 16;
 pub struct Plain;
 
 impl Plain {
-    /// Returns the configuration of an endpoint, with constant random numbers.
-    pub fn endpoint() -> EndpointConfig {
+    /// Returns the configuration of an endpoint, whose random numbers are of this seed.
+    pub fn endpoint(seed: u64) -> EndpointConfig {
         let mut config = EndpointConfig::new(Arc::new(Plain));
-        config.rng_seed(Some([7; 32]));
+        config.rng_seed(Some(seeded(seed))).cid_generator(|| Box::new(Counted(0)));
         config
     }
 
     /// Returns the configuration of a client.
     pub fn client() -> quinn_proto::ClientConfig {
-        quinn_proto::ClientConfig::new(Arc::new(Plain))
+        let mut config = quinn_proto::ClientConfig::new(Arc::new(Plain));
+        config.initial_dst_cid_provider(Arc::new(|| ConnectionId::new(&[1; 20])));
+        config
     }
 
     /// Returns the configuration of a server.
     pub fn server() -> quinn_proto::ServerConfig {
         let mut config = quinn_proto::ServerConfig::new(Arc::new(Plain), Arc::new(Plain));
         config.migration(false);
+        // Tokens have the time of the computer in them.
+        let mut tokens = ValidationTokenConfig::default();
+        tokens.sent(0);
+        config.validation_token_config(tokens);
         config
+    }
+}
+
+/// Returns the seed of an endpoint.
+pub fn seeded(seed: u64) -> [u8; 32] {
+    let mut bytes = [7; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    bytes
+}
+
+/// A generator of connection identifiers of 8 bytes, which are numbers.
+struct Counted(u64);
+
+impl ConnectionIdGenerator for Counted {
+    fn generate_cid(&mut self) -> ConnectionId {
+        self.0 += 1;
+        ConnectionId::new(&self.0.to_be_bytes())
+    }
+
+    fn cid_len(&self) -> usize {
+        8
+    }
+
+    fn cid_lifetime(&self) -> Option<Duration> {
+        None
     }
 }
 

@@ -66,5 +66,5 @@ pub use observer::{Interrupted, Observer, Quiet};
 pub use quantiles::Quantiles;
 pub use reading::{AggregateReading, Delays, FlowReading, LinkReading};
 pub use recorder::Recorder;
-pub use run::{Certificate, Manifest, Run, Series, Stalls, Statistics};
+pub use run::{Broken, Certificate, Manifest, Run, Series, Stalls, Statistics};
 pub use transfer::{Transfer, Transfers};

@@ -25,6 +25,9 @@ pub struct Run {
     pub notes: Vec<String>,
     /// The reason why the run allows no verdict, if there is one: the machine did not keep up.
     pub unfit: Option<String>,
+    /// The connections of other stacks that broke, in the order of their times. The notes tell of them,
+    /// too.
+    pub broken: Vec<Broken>,
     /// The parts of the run that were skipped, in order and disjoint: their samples repeat the
     /// means of the samples before them.
     pub skipped: Vec<Window>,
@@ -148,6 +151,25 @@ pub struct Statistics {
     pub steps: u64,
 }
 
+/// A connection of another stack that broke: it closed, or the stack did something that no run allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The flow.
+    pub flow: usize,
+    /// The time.
+    pub at: Time,
+    /// The end, and what it did: "the sending end panicked: ...".
+    pub why: String,
+}
+
+impl Broken {
+    /// Returns the sentence about it, with the name of the flow and the time.
+    pub fn text(&self, scenario: &Scenario) -> String {
+        let (name, at) = (&scenario.flows[self.flow].name, self.at.as_secs_f64());
+        format!("the connection of flow {name} broke off at {at:.6} s: {}", self.why)
+    }
+}
+
 impl Run {
     /// Returns a run of these samples, without transfers and notes.
     pub fn new(manifest: Manifest, time: Vec<f64>, series: Vec<Series>) -> Run {
@@ -160,6 +182,7 @@ impl Run {
             certificates: Vec::new(),
             notes: Vec::new(),
             unfit: None,
+            broken: Vec::new(),
             skipped: Vec::new(),
             stalls: Vec::new(),
         }

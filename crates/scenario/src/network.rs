@@ -181,8 +181,8 @@ pub const UNLIMITED: &str = "unlimited";
 /// Least retransmission time-out of streams that are not given one: that of Linux.
 pub const MIN_RTO: Duration = Duration::from_ms(200);
 
-/// The carrier of a flow in the live engine. The other engines have our transport only, and run the
-/// flow's controller on it.
+/// The carrier of a flow. Theory and the fluid engine have none, and take the flow's controller. The
+/// packet engine has no kernel, and runs the controller of such a flow on our transport.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Carrier {
     /// The transport of Accord.
@@ -190,7 +190,7 @@ pub enum Carrier {
     Ours,
     /// The operating system's TCP, with this congestion control.
     Kernel(Congestion),
-    /// A QUIC stack, with the flow's controller.
+    /// Another stack, with the flow's controller.
     Quic(&'static Stack),
 }
 
@@ -253,7 +253,7 @@ pub struct FlowSettings {
     pub group: usize,
     /// The controller with its parameters. The role of its family is `Controller`.
     pub controller: Arc<Values>,
-    /// The carrier of the flow in the live engine.
+    /// The carrier of the flow.
     pub carrier: Carrier,
     /// The service. It is the default unless the controller keeps an accumulation.
     pub service: Service,

@@ -2,6 +2,7 @@
 
 use crate::calendar::{Calendar, EventKind};
 use crate::digest::Digest;
+use crate::events::stack;
 use crate::flow::Flow;
 use crate::gateway::Gateway;
 use crate::packet::Packet;
@@ -11,8 +12,9 @@ use accord_aqm::Ecn;
 use accord_record::{Interrupted, Observer, Recorder, Transfers};
 use accord_scenario::{Scenario, State};
 use accord_traffic::Step;
-use accord_transport::{Receiver, Segment, Sender};
+use accord_transport::{Receiver, Segment, Sender, View};
 use accord_units::{Duration, Time};
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The number of events between two reports of progress.
@@ -59,6 +61,8 @@ pub struct Core<'a> {
     pub tunnels: Vec<usize>,
     pub recorder: Recorder,
     pub transfers: Transfers,
+    /// The states of the sending ends of other stacks at the latest sample, by flow.
+    pub views: BTreeMap<usize, View>,
     /// The queued bytes of each flow, and the latest departure among the data that would have
     /// arrived over empty queues. A buffer of [`Core::sample`].
     pub queued: Vec<(u64, Option<Time>)>,
@@ -105,6 +109,7 @@ impl<'a> Core<'a> {
             tunnels: ids.filter(|&id| scenario.flows[id].tunnel.is_some()).collect(),
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
+            views: BTreeMap::new(),
             queued: vec![(0, None); flows.len()],
             digest: Digest::new(scenario.seed),
             events: 0,
@@ -144,9 +149,9 @@ impl<'a> Core<'a> {
         if !observer.wants_logs() {
             return;
         }
-        for flow in &mut self.flows {
-            flow.keep_log();
-        }
+        let flows = self.scenario.flows.iter().zip(&mut self.flows);
+        // A connection of another stack has no log of ours.
+        flows.filter(|(f, _)| stack(f).is_none()).for_each(|(_, flow)| flow.keep_log());
     }
 
     /// Passes the logs since the last call to the observer, if it wants them.

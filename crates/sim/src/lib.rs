@@ -71,7 +71,7 @@ pub use calendar::{Calendar, EventKind};
 pub use digest::Digest;
 pub use events::{
     CarriedEnd, Departure, Machine, Order, Parcel, Part, SinkReading, SourceReading, Tally, Whole,
-    merge,
+    addresses, connect, merge,
 };
 pub use packet::Packet;
 #[doc(hidden)]

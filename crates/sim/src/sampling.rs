@@ -6,7 +6,7 @@ use crate::flow::Flow;
 use crate::gauge::Links;
 use accord_elements as elements;
 use accord_record::{FlowReading, Interrupted, Observer};
-use accord_transport::Segment;
+use accord_transport::{Segment, View};
 use accord_units::Time;
 
 /// The largest number of flows whose data is audited at each sample.
@@ -48,10 +48,10 @@ impl Core<'_> {
         debug_assert!(self.is_conserved(), "data is lost or doubled by {now}");
         self.find_queued();
         links.settle(now);
-        let (flows, queued) = (&self.flows, &self.queued);
+        let (flows, queued, views) = (&self.flows, &self.queued, &self.views);
         let flow = |&id: &u32| {
             let id = id as usize;
-            (id, read_flow(&flows[id], queued[id].0))
+            (id, read_flow(&flows[id], queued[id].0, views.get(&id)))
         };
         let readings = self.awake.iter().map(flow);
         (self.recorder).sample(reported, readings, |id| links.read(id, now));
@@ -98,7 +98,8 @@ impl Core<'_> {
     }
 }
 
-fn read_flow(f: &Flow, queued: u64) -> FlowReading {
+/// Reads a flow. `view` is the state of its sending end, if another stack carries it.
+fn read_flow(f: &Flow, queued: u64, view: Option<&View>) -> FlowReading {
     let counted = FlowReading {
         active: f.session.is_started() && !(f.session.has_ended() && f.in_network() == 0),
         sent: f.sent.bytes,
@@ -111,5 +112,5 @@ fn read_flow(f: &Flow, queued: u64) -> FlowReading {
         edge: f.gateway().map(|g| (g.held().bytes, g.drops())),
         ..FlowReading::default()
     };
-    elements::read_flow(counted, f.sender.view())
+    elements::read_flow(counted, view.copied().unwrap_or_else(|| f.sender.view()))
 }

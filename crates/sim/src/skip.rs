@@ -22,9 +22,10 @@
 //! one is at work; while a flow with data delivers none, because its timers follow the clock; while
 //! open-loop sources offer a link more than it can send and it does not drop yet, because its queue
 //! grows; before the readings span the controllers' memory (`Controller::memory`) and the time in
-//! which token buckets fill; or in a run with fluid flows, with a link whose rate follows a trace,
+//! which token buckets fill; or in a run with fluid flows, with flows of other stacks, with a link whose rate follows a trace,
 //! or with an observer that wants packets or logs.
 
+use crate::events::stack;
 use crate::steady::Readings;
 use accord_record::{Observer, Run};
 use accord_scenario::{Entity, Scenario, Window};
@@ -90,6 +91,9 @@ impl<'a> Skip<'a> {
         let mut links = scenario.links.iter();
         if let Some(link) = links.find(|l| l.parts.as_deref().is_some_and(traced)) {
             return Err(format!("link {} follows a trace", link.name));
+        }
+        if let Some(flow) = scenario.flows.iter().find(|f| stack(f).is_some()) {
+            return Err(format!("flow {} is a connection of another stack", flow.name));
         }
         let mut edges = scenario.cuts();
         let measured = scenario.expectations.iter().map(|e| e.during);

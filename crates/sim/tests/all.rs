@@ -25,6 +25,7 @@ mod sampling;
 mod service;
 mod shortcuts;
 mod skip;
+mod stacks;
 mod ties;
 mod tunnels;
 mod validation;

@@ -3,16 +3,26 @@
 
 use crate::common::*;
 use accord_family::{Raw, Stack};
+use accord_record::Quiet;
 use accord_scenario::*;
 use accord_sim::{CarriedEnd, Machine, Order, Part, Whole};
 use accord_traffic::Demand;
 use accord_transport::wire::{CAPABLE, ECN, EXPEDITED, MARKED};
-use accord_transport::{Carried, Datagram, View, ip};
+use accord_transport::{Carried, Connector, Datagram, Ends, View, ip};
 use accord_units::*;
 use std::collections::BTreeSet;
 
 /// A stack that has no controller of its own.
-static STACK: Stack = Stack { name: "window", check: |_| Ok(()), maker: &() };
+static STACK: Stack = Stack {
+    name: "window",
+    check: |_| Ok(()),
+    repeats: |_| Ok(()),
+    maker: &Connector(&|_| Ok(ends())),
+};
+
+fn ends() -> Ends {
+    [Box::<Client>::default(), Box::<Server>::default()]
+}
 
 /// The sending end of a connection that sends eight packets per round trip, and all again after
 /// half a second of silence.
@@ -76,21 +86,9 @@ impl Carried for Client {
     fn view(&self) -> View {
         View { retransmissions: self.marked, ..View::default() }
     }
-
-    fn broken(&self) -> Option<String> {
-        (self.marked > 0).then(|| format!("{} marks", self.marked))
-    }
 }
 
 impl Carried for Server {
-    fn supply(&mut self, _: u64, _: bool, _: Time) {}
-
-    fn is_done(&self) -> bool {
-        true
-    }
-
-    fn stop(&mut self, _: Time) {}
-
     fn receive(&mut self, payload: &[u8], ecn: u8, _: Time) -> bool {
         let number = u64::from_be_bytes(payload[..8].try_into().expect("a number"));
         self.answers.push((number, ecn));
@@ -107,14 +105,6 @@ impl Carried for Server {
     }
 
     fn on_wake(&mut self, _: Time) {}
-
-    fn view(&self) -> View {
-        View::default()
-    }
-
-    fn broken(&self) -> Option<String> {
-        None
-    }
 }
 
 /// Two flows of the stack and one of ours over a queue that marks and drops.
@@ -167,7 +157,7 @@ fn run(s: &Scenario, crews: &[Vec<NodeId>]) -> (Vec<Part>, Vec<String>, u64) {
     for machine in machines {
         let tally = machine.finish();
         digest.merge(s.seed, tally.digest);
-        broken.extend(tally.broken.into_iter().map(|(flow, why)| format!("{flow}: {why}")));
+        broken.extend(tally.broken.into_iter().map(|b| b.text(s)));
         let done = tally.transfers.finish().0;
         transfers += done.iter().filter(|t| t.duration.is_finite()).count() as u64;
     }
@@ -182,8 +172,13 @@ fn a_stack_in_virtual_time_is_the_same_in_one_machine_and_in_three() {
     let (parts, whole, transfers) = run(&s, &all);
     let three = [vec![0], vec![1], (2..s.nodes.len()).collect()];
     let (divided, same, _) = run(&s, &three);
-    assert_eq!(whole, same, "marks that the clients saw, and the digest");
-    assert!(whole.len() >= 2, "the queue marked something, and the mark came back: {whole:?}");
+    assert_eq!(whole, same, "the digest");
+    let marks = |parts: &[Part]| -> u64 {
+        let sources = parts.iter().flat_map(|p| &p.sources);
+        sources.map(|(_, r)| r.view.retransmissions).sum()
+    };
+    assert!(marks(&parts) > 0, "the queue marked something, and the mark came back");
+    assert_eq!(marks(&parts), marks(&divided));
     assert_eq!(transfers, 1, "the transfer of the second flow");
     let sum = |parts: &[Part], read: fn(&Part) -> u64| parts.iter().map(read).sum::<u64>();
     let reads: [fn(&Part) -> u64; 4] = [
@@ -200,6 +195,24 @@ fn a_stack_in_virtual_time_is_the_same_in_one_machine_and_in_three() {
     let ((_, source), (_, sink)) = (parts[0].sources[1], parts[0].sinks[1]);
     assert!(source.sent >= 200 * 928, "200 packets");
     assert_eq!(source.sent, sink.delivered + parts[0].lost[1].bytes);
+}
+
+/// The packet engine is the machine with all nodes.
+#[test]
+fn a_stack_in_a_run_is_the_same_as_in_a_machine() {
+    let s = carried();
+    let all = vec![(0..s.nodes.len()).collect()];
+    let (parts, whole, transfers) = run(&s, &all);
+    let (run, ports, flows) = accord_sim::run_audited(&s, &mut Quiet).expect("it ends");
+    assert_eq!(run.manifest.digest, *whole.last().expect("a digest"));
+    let plan = run.manifest.plan.as_deref();
+    assert_eq!(plan, Some("events: flow stack.0 is a connection of another stack"));
+    for audit in ports.iter().chain(&flows) {
+        assert_eq!(audit.entered, audit.left + audit.dropped + audit.held);
+    }
+    assert_eq!(flows[0].entered.bytes, parts[0].sources[0].1.sent);
+    let done = run.transfers.iter().filter(|t| t.duration.is_finite());
+    assert_eq!(done.count() as u64, transfers);
 }
 
 /// A packet of an end outside passes the ports, and is delivered outside with its bytes and its mark.

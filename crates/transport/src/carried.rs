@@ -1,5 +1,5 @@
-//! Connections of other QUIC stacks, as state machines without I/O and without a clock. They carry
-//! flows of the live engine.
+//! Connections of other stacks, as state machines without I/O and without a clock. They carry flows
+//! in packets and live.
 
 use crate::View;
 use accord_family::{Stack, Values};
@@ -9,18 +9,24 @@ use std::fmt;
 /// The sending end and the receiving end of a connection.
 pub type Ends = [Box<dyn Carried>; 2];
 
-/// The [`Stack::maker`] of a QUIC stack: a function that creates a connection to carry a flow. The
-/// error is the reason why there is none.
-#[derive(Clone, Copy, Debug)]
-pub struct Connector(pub fn(&Setup<'_>) -> Result<Ends, String>);
+/// A function that creates a connection to carry a flow. The error is the reason why there is none.
+pub type Connect = dyn Fn(&Setup<'_>) -> Result<Ends, String> + Send + Sync;
+
+/// The [`Stack::maker`] of a stack.
+#[derive(Clone, Copy)]
+pub struct Connector(pub &'static Connect);
 
 /// The settings of a connection.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup<'a> {
     /// The controller of the sending end.
     pub controller: &'a Values,
-    /// The size of a full IP packet.
+    /// The size of a full IP packet. A datagram is at most as long as this less 28 bytes, the headers
+    /// of IP and UDP.
     pub packet: Bytes,
+    /// The seed of the connection's random numbers, in a run that is to be repeatable. A run with
+    /// real packets has none.
+    pub seed: Option<u64>,
 }
 
 /// A UDP payload that an end sends.
@@ -33,17 +39,12 @@ pub struct Datagram {
 }
 
 /// An end of a connection. The receiving end discards the data that it receives.
-pub trait Carried: fmt::Debug + Send {
-    /// Supplies data that fills `packets` packets, or data without end for `u64::MAX`. The first
-    /// data opens the connection. The end notices when a transfer has been acknowledged.
-    fn supply(&mut self, packets: u64, is_transfer: bool, now: Time);
-
-    /// Returns true if all of the last transfer has been acknowledged.
-    fn is_done(&self) -> bool;
-
-    /// Closes the connection. Data that was not sent is never sent.
-    fn stop(&mut self, now: Time);
-
+///
+/// The calls of an end have times that never go back. After each call the engine takes datagrams by
+/// [`Carried::poll`] until there is none, and then asks for the next wake-up. An end that breaks
+/// these rules (a panic, a datagram that is too large, wake-ups without end) is broken from then on,
+/// and the run goes on without it.
+pub trait Carried: Send {
     /// Takes a datagram that arrived with this ECN codepoint. Returns true if it carried anything
     /// new.
     fn receive(&mut self, payload: &[u8], ecn: u8, now: Time) -> bool;
@@ -57,21 +58,40 @@ pub trait Carried: fmt::Debug + Send {
     /// Runs the timers that are due.
     fn on_wake(&mut self, now: Time);
 
+    /// Supplies data that fills `packets` packets, or data without end for `u64::MAX`. The first
+    /// data opens the connection. The end notices when a transfer has been acknowledged. Receiving
+    /// ends are never called.
+    fn supply(&mut self, _packets: u64, _is_transfer: bool, _now: Time) {}
+
+    /// Returns true if all of the last transfer has been acknowledged. Without it, no transfer ends.
+    fn is_done(&self) -> bool {
+        false
+    }
+
+    /// Closes the connection. Data that was not sent is never sent.
+    fn stop(&mut self, _now: Time) {}
+
     /// Returns the state, or the last state after the end of the connection. Datagrams count as
     /// packets of their size.
-    fn view(&self) -> View;
+    fn view(&self) -> View {
+        View::default()
+    }
 
     /// Returns the reason why the connection broke, if it did.
-    fn broken(&self) -> Option<String>;
+    fn broken(&self) -> Option<String> {
+        None
+    }
+}
+
+impl fmt::Debug for Connector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Connector")
+    }
 }
 
 impl Connector {
-    /// Returns the connector of a stack.
-    ///
-    /// # Panics
-    /// Panics if the stack has none.
-    pub fn of(stack: &Stack) -> Connector {
-        let maker = stack.maker.downcast_ref();
-        *maker.unwrap_or_else(|| panic!("{} has no connector", stack.name))
+    /// Returns the connector of a stack, if it has one.
+    pub fn of(stack: &Stack) -> Option<&'static Connector> {
+        stack.maker.downcast_ref()
     }
 }

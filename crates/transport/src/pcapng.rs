@@ -87,13 +87,18 @@ impl Capture {
     pub fn datagram(&mut self, link: usize, at: Time, envelope: Envelope, datagram: &[u8]) {
         // A whole IP packet is captured as it is, except for the mark that it has by now.
         if let Ok((_, packet)) = wire::unwrap(datagram) {
-            let mut packet = packet.to_vec();
-            ip::exit(&mut packet, envelope.tos);
-            return self.packet(link, at, &[], &packet);
+            return self.whole(link, at, envelope.tos, packet);
         }
         let length = wire::UDP_HEADERS + datagram.len();
         let headers = headers(envelope, length as u16);
         self.packet(link, at, &headers, datagram);
+    }
+
+    /// Adds a whole IP packet that has left the port of link `link` with this octet of DSCP and ECN.
+    pub fn whole(&mut self, link: usize, at: Time, tos: u8, packet: &[u8]) {
+        let mut packet = packet.to_vec();
+        ip::exit(&mut packet, tos);
+        self.packet(link, at, &[], &packet);
     }
 
     /// Adds an IP packet of two parts.

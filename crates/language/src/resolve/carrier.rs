@@ -1,5 +1,4 @@
-//! The carrier of a flow in the live engine: our transport, the operating system's TCP or a QUIC
-//! stack.
+//! The carrier of a flow: our transport, the operating system's TCP or a QUIC stack.
 
 use crate::error::{Problem, Span, quote};
 use crate::family::WITH_QUIC;
@@ -116,6 +115,14 @@ pub(super) fn check(
                 let hint = format!("{} runs: {}", stack.name, able.join(", "));
                 Problem::new(reader.at("controller"), why).hint(hint)
             })?;
+            if flow.through.is_some() {
+                let message = format!(
+                    "{} carries it, and the riders of a tunnel are ours or the kernel's",
+                    stack.name
+                );
+                let hint = "leave out `quic` or `through`";
+                return Err(Problem::new(reader.at("quic"), message).hint(hint));
+            }
             ("quic", stack.name, LEAST_QUIC)
         }
     };

@@ -60,7 +60,7 @@ static VEGAS_K: Family =
     Family { check: ordered, ..family("vegas-k", VEGAS_PARAMS, Role::Controller(vegas)) };
 
 static RENO: Family = Family {
-    stack: Some(StackCode { stack: &STACK, maker: &() }),
+    stack: Some(StackCode { stacks: &[&STACK], maker: &() }),
     ..family("reno", &[], Role::Controller(|_| Objective::Loss))
 };
 
@@ -71,6 +71,7 @@ static STACK: Stack = Stack {
         "multcp" => Err("multcp cannot run in it".into()),
         _ => Ok(()),
     },
+    repeats: |_| Ok(()),
     maker: &(),
 };
 

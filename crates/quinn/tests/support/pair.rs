@@ -67,7 +67,7 @@ impl Pair {
         let mut accepting = Plain::server();
         accepting.transport_config(server);
         let host = |accepts: Option<quinn_proto::ServerConfig>, peer| {
-            let own = Arc::new(Plain::endpoint());
+            let own = Arc::new(Plain::endpoint(0));
             let endpoint = Endpoint::new(own, accepts.map(Arc::new), false, Some([3; 32]));
             Host { end: End::new(endpoint, peer), coming: VecDeque::new() }
         };

@@ -107,6 +107,7 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
         certificates: (record.certificates.iter()).map(CertificateRecord::certificate).collect(),
         notes: record.notes.clone(),
         unfit: record.unfit.clone(),
+        broken: Vec::new(),
         skipped: (record.skipped_ps.iter())
             .map(|&(start, end)| Window { start: Time::from_ps(start), end: Time::from_ps(end) })
             .collect(),

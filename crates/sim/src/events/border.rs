@@ -41,8 +41,8 @@ impl EventsEngine<'_> {
     /// Adds a packet with its bytes.
     pub fn insert(&mut self, parcel: Parcel) -> Handle {
         let handle = self.core.pool.insert(parcel.packet);
-        if let (Some(outside), Some(bytes)) = (&mut self.outside, parcel.bytes) {
-            outside.keep(handle, bytes);
+        if let (Some(others), Some(bytes)) = (&mut self.others, parcel.bytes) {
+            others.keep(handle, bytes);
         }
         handle
     }
@@ -50,8 +50,8 @@ impl EventsEngine<'_> {
     /// Takes a packet with its bytes.
     pub fn remove(&mut self, handle: Handle) -> Parcel {
         let packet = self.core.pool.remove(handle);
-        let whole = self.outside.as_mut().filter(|outside| outside.is_other(packet.flow as usize));
-        Parcel { packet, bytes: whole.and_then(|outside| outside.take(handle)) }
+        let whole = self.others.as_mut().filter(|others| others.is_other(packet.flow as usize));
+        Parcel { packet, bytes: whole.and_then(|others| others.take(handle)) }
     }
 
     /// Takes the part of a sample, and schedules the next sample.
@@ -69,6 +69,7 @@ impl EventsEngine<'_> {
 
     fn read_part(&mut self) -> Part {
         let (now, scenario) = (self.core.now, self.core.scenario);
+        self.look();
         let mut part = Part {
             number: 0,
             sources: Vec::new(),
@@ -80,17 +81,17 @@ impl EventsEngine<'_> {
         let Some(outside) = &self.outside else {
             return part;
         };
+        let views = &self.core.views;
         for (id, flow) in self.core.flows.iter_mut().enumerate() {
             let (source, sink) = scenario.ends(id);
-            let other = outside.others[id].as_ref();
+            let is_other = self.others.as_ref().is_some_and(|others| others.is_other(id));
             if outside.is_here(source) {
-                let carried = other.and_then(|other| other.ends[0].as_ref());
                 let reading = SourceReading {
                     started: flow.session.is_started(),
                     stopped: flow.session.has_ended(),
                     sent: flow.sent.bytes,
                     due: flow.due(now),
-                    view: carried.map_or_else(|| flow.sender.view(), |c| c.end.view()),
+                    view: views.get(&id).copied().unwrap_or_else(|| flow.sender.view()),
                     edge: None,
                 };
                 part.sources.push((id, reading));
@@ -100,7 +101,7 @@ impl EventsEngine<'_> {
                 let reading = SinkReading {
                     delivered: flow.delivered.bytes,
                     fresh: flow.fresh_bytes,
-                    delays: other.is_none().then_some(flow.delays),
+                    delays: (!is_other).then_some(flow.delays),
                 };
                 part.sinks.push((id, reading));
             }

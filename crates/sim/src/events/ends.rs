@@ -18,7 +18,7 @@ impl EventsEngine<'_> {
     /// Delivers a packet to its endpoint.
     #[inline]
     pub fn deliver(&mut self, handle: Handle) {
-        if self.outside.is_some() && self.is_whole(handle) {
+        if self.others.is_some() && self.is_whole(handle) {
             return self.deliver_whole(handle);
         }
         match self.core.pool.packet(handle).segment {
@@ -103,7 +103,7 @@ impl EventsEngine<'_> {
 
     /// Gives a new data packet of a flow to its host, which completes it at `at`.
     #[inline]
-    fn process(&mut self, id: usize, handle: Handle, first: u32, at: Time) {
+    pub fn process(&mut self, id: usize, handle: Handle, first: u32, at: Time) {
         let hop = self.paths.hop(first);
         // Nothing happens after the end of the run.
         if hop.is_cut_through() && at <= self.core.limits.end {

@@ -1,6 +1,7 @@
 //! The engine: takes the next event from the calendar and carries it out.
 
 use super::layout::{EventsLayout, Paths, Reroute};
+use super::other::{Others, stack};
 use super::outside::Outside;
 use super::wire::Wire;
 use crate::audit::Audit;
@@ -27,6 +28,8 @@ pub struct EventsEngine<'a> {
     pub tap: Option<Box<Capture>>,
     /// The changes of routes to come.
     pub reroutes: std::vec::IntoIter<Reroute>,
+    /// The flows of other stacks, if there are any.
+    pub others: Option<Box<Others>>,
     /// The outside, if the engine has only some of the nodes or some of the ends.
     pub outside: Option<Box<Outside>>,
 }
@@ -53,6 +56,7 @@ impl<'a> EventsEngine<'a> {
             stalls: Vec::new(),
             tap: None,
             reroutes: layout.routes.into_iter(),
+            others: Others::of(scenario, |flow| stack(flow).is_some()),
             outside: None,
             core,
         };
@@ -90,6 +94,7 @@ impl<'a> EventsEngine<'a> {
     /// # Errors
     /// Fails if the observer stops the run.
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Interrupted> {
+        self.connect_all();
         let (core, mut read) = self.read();
         core.begin_to_watch(&mut read);
         if observer.wants_packets() {
@@ -111,6 +116,7 @@ impl<'a> EventsEngine<'a> {
         }
         // The end itself is a part of the run.
         self.core.now = self.core.limits.end;
+        self.end_others();
         self.show_packets(observer);
         Ok(())
     }
@@ -153,6 +159,7 @@ impl<'a> EventsEngine<'a> {
 
     /// Takes a sample.
     fn sample(&mut self, observer: &mut dyn Observer) -> Result<(), Interrupted> {
+        self.look();
         let (core, mut read) = self.read();
         core.sample(&mut read);
         self.show_packets(observer);
@@ -179,7 +186,11 @@ impl<'a> EventsEngine<'a> {
     pub fn finish(mut self) -> (Run, Vec<Audit>, Vec<Audit>) {
         let (core, mut read) = self.read();
         core.settle_end(&mut read);
-        self.core.finish(&mut LinkReader(&mut self.wires))
+        let scenario = self.core.scenario;
+        let (mut run, ports, flows) = self.core.finish(&mut LinkReader(&mut self.wires));
+        run.broken = self.others.map_or_else(Vec::new, |others| others.broken);
+        run.notes.extend(run.broken.iter().map(|broken| broken.text(scenario)));
+        (run, ports, flows)
     }
 }
 

@@ -20,6 +20,7 @@
 //! `newreno-250` 1.8 times and `vegas-250` 2.5 times. If departures are not known at arrival
 //! either, `newreno-10` takes another 2.0 times.
 
+use super::other::stack;
 use crate::flow::Flow;
 use crate::hop::Hop;
 use crate::survey::{Form, PacketSource, Ports, around};
@@ -84,6 +85,8 @@ impl CutThroughLinks {
             let (last, back) = (f.path[f.path.len() - 1], f.reverse_path[0]);
             !ports.survey.rerouted[id]
                 && f.through.is_none()
+                // Its receiver sends at times of its own.
+                && stack(f).is_none()
                 && pipe(last)
                 && match flows[id].receiver {
                     Receiver::Stream(_) => {

@@ -10,7 +10,7 @@
 //! that feeds a link, and a change of its rate.
 
 use super::engine::EventsEngine;
-use super::other::{CarriedEnd, Order};
+use super::other::{CarriedEnd, Order, Others};
 use super::outside::Outside;
 use super::parcel::{Parcel, Whole, codepoint};
 use super::part::Part;
@@ -21,7 +21,7 @@ use crate::digest::Digest;
 use crate::flow::Flow;
 use crate::packet::{Packet, UNREAD};
 use crate::survey::{Form, Survey};
-use accord_record::Transfers;
+use accord_record::{Broken, Transfers};
 use accord_scenario::{Carrier, LinkId, NodeId, Scenario};
 use accord_transport::Segment;
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -49,8 +49,8 @@ pub struct Tally {
     pub hops: u64,
     /// The number of events handled.
     pub steps: u64,
-    /// The broken connections of QUIC stacks: the flow, and the reason.
-    pub broken: Vec<(usize, String)>,
+    /// The connections of other stacks that broke.
+    pub broken: Vec<Broken>,
 }
 
 /// The events engine over some of the nodes.
@@ -81,6 +81,8 @@ impl<'a> Machine<'a> {
         for flow in (0..scenario.flows.len()).filter(|flow| sent_here(*flow)) {
             engine.core.flows[flow].keep_outgoing();
         }
+        let is_other = |f: &accord_scenario::Flow| f.carrier != Carrier::Ours || f.tunnel.is_some();
+        engine.others = Others::of(scenario, is_other);
         engine.outside = Some(Box::new(Outside::new(scenario, nodes, routes)));
         let links = (0..scenario.links.len()).filter(|&link| fed_here(link));
         let mut machine = Machine { links: links.collect(), engine, lookahead: Duration::ZERO };
@@ -95,14 +97,14 @@ impl<'a> Machine<'a> {
         flows.filter(|(f, _)| f.carrier == Carrier::Ours).for_each(|(_, flow)| flow.keep_log());
     }
 
-    /// Takes an end of a QUIC connection that carries a flow: 0 is that at its source, and 1 that at
+    /// Takes an end of another stack's connection that carries a flow: 0 is that at its source, and 1 that at
     /// its sink.
     ///
     /// # Panics
     /// Panics if no other stack carries the flow.
     pub fn connect(&mut self, flow: usize, end: usize, carried: CarriedEnd) {
-        let others = self.engine.outside.as_mut().map(|outside| &mut outside.others[flow]);
-        let other = others.and_then(Option::as_mut).expect("another stack carries the flow");
+        let other = self.engine.others.as_mut().and_then(|others| others.get_mut(flow));
+        let other = other.expect("another stack carries the flow");
         other.ends[end] = Some(carried);
     }
 
@@ -296,17 +298,13 @@ impl<'a> Machine<'a> {
 
     /// Returns the tally at the end.
     pub fn finish(mut self) -> Tally {
+        self.engine.end_others();
         let hops = self.links.iter().map(|&link| {
             let port = self.engine.wires[link].gauge();
             port.counters().served.packets
         });
         let hops = hops.sum();
-        let mut broken = Vec::new();
-        let outside = self.engine.outside.take();
-        for (flow, other) in outside.iter().flat_map(|outside| outside.others.iter().enumerate()) {
-            let ends = other.iter().flat_map(|other| other.ends.iter().flatten());
-            broken.extend(ends.filter_map(|c| Some((flow, c.end.broken()?))));
-        }
+        let broken = self.engine.others.map_or_else(Vec::new, |others| others.broken);
         let core = self.engine.core;
         let mut transfers = core.transfers;
         for (id, mut flow) in core.flows.into_iter().enumerate() {

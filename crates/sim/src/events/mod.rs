@@ -32,8 +32,10 @@
 //! 18. **Process** (`ends.rs`): the delay of a packet in its host.
 //! 19. **Change** (`change.rs`): a new rate, delay, demand or route.
 //! 20. **Machine** (`machine.rs`): the engine over some of the nodes, with an **outside**
-//!     (`outside.rs`). **Parcels** (`parcel.rs`) leave and enter it (`border.rs`), **whole** ones are
-//!     of **other** stacks (`other.rs`, `stacks.rs`), and its samples are **parts** (`part.rs`).
+//!     (`outside.rs`). **Parcels** (`parcel.rs`) leave and enter it (`border.rs`), and its samples are
+//!     **parts** (`part.rs`).
+//! 21. **Others** (`other.rs`, `stacks.rs`): flows of other stacks, whose packets are **whole**. A
+//!     **meter** (`meter.rs`) limits what such a stack may do.
 //!
 //! A packet-hop is cheap for three reasons. `layout.rs` leaves out most events. Packets wait in
 //! queues of the pool behind the one event of their wire, without allocations. A flow's timer is
@@ -46,6 +48,7 @@ mod engine;
 mod forward;
 mod layout;
 mod machine;
+mod meter;
 mod other;
 mod outside;
 mod parcel;
@@ -57,6 +60,7 @@ mod wire;
 
 pub use engine::EventsEngine;
 pub use machine::{Departure, Machine, Tally};
-pub use other::{CarriedEnd, Order};
+pub(crate) use other::stack;
+pub use other::{CarriedEnd, Order, addresses, connect};
 pub use parcel::{Parcel, Whole};
 pub use part::{Part, SinkReading, SourceReading, merge};

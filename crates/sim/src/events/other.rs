@@ -1,9 +1,22 @@
-//! Flows of other stacks, whose packets have bytes: a QUIC stack as a state machine, a connection of
-//! the kernel, or a tunnel of gateways that are programs.
+//! Flows of other stacks, whose packets have bytes: a stack as a state machine, a connection of the
+//! kernel, or a tunnel of gateways that are programs.
 
+use super::meter::Meter;
 use super::parcel::Parcel;
-use accord_transport::{Carried, Datagram, ip};
-use accord_units::Time;
+use crate::pool::Handle;
+use accord_family::Stack;
+use accord_record::Broken;
+use accord_scenario::{Carrier, Flow, Scenario};
+use accord_transport::{Carried, Connector, Datagram, Setup, View, ip};
+use accord_units::{Bytes, Time};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::Ipv4Addr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The UDP ports of senders and of receivers. Tools recognise HTTP/3, and so QUIC, by the latter.
+const PORTS: [u16; 2] = [50_000, 443];
 
 /// An order to an end outside of the machine.
 #[derive(Clone, Debug)]
@@ -19,8 +32,7 @@ pub enum Order {
     Enter(usize, Parcel),
 }
 
-/// An end of a connection of a QUIC stack.
-#[derive(Debug)]
+/// An end of a connection of another stack.
 pub struct CarriedEnd {
     /// The state machine.
     pub end: Box<dyn Carried>,
@@ -30,6 +42,12 @@ pub struct CarriedEnd {
     pub to: ([u8; 4], u16),
 }
 
+impl fmt::Debug for CarriedEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CarriedEnd").field("from", &self.from).finish_non_exhaustive()
+    }
+}
+
 impl CarriedEnd {
     /// Returns the IP packet that carries a datagram.
     pub fn wrap(&self, datagram: &Datagram) -> Vec<u8> {
@@ -37,17 +55,209 @@ impl CarriedEnd {
     }
 }
 
+/// Returns the addresses of a flow's source and sink inside of IP packets that others send. They are
+/// of the network for benchmarks [RFC 2544].
+pub fn addresses(flow: usize) -> (Ipv4Addr, Ipv4Addr) {
+    let first = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + 2 * flow as u32;
+    (Ipv4Addr::from(first), Ipv4Addr::from(first + 1))
+}
+
+/// Creates the sending and the receiving end of a flow that another stack carries. A run with packets
+/// of its own clock is repeatable; one with real packets is not.
+///
+/// # Errors
+/// Fails with the reason of the stack.
+pub fn connect(
+    scenario: &Scenario,
+    flow: usize,
+    repeatable: bool,
+) -> Result<[CarriedEnd; 2], String> {
+    let f = &scenario.flows[flow];
+    let Some(stack) = stack(f) else {
+        return Err("no other stack carries it".into());
+    };
+    let Some(Connector(connect)) = Connector::of(stack) else {
+        return Err(format!("{} has no connector", stack.name));
+    };
+    // A mix of both numbers, so that flows of one run differ.
+    let seed = scenario.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(flow as u64);
+    let seed = repeatable.then_some(seed);
+    let setup = Setup { controller: &f.controller, packet: f.packet, seed };
+    let [client, server] = guarded(|| connect(&setup)).unwrap_or_else(Err)?;
+    let (here, there) = addresses(flow);
+    let (here, there) = ((here.octets(), PORTS[0]), (there.octets(), PORTS[1]));
+    let end = |end, from, to| CarriedEnd { end, from, to };
+    Ok([end(client, here, there), end(server, there, here)])
+}
+
+/// Returns the stack that carries a flow.
+pub fn stack(flow: &Flow) -> Option<&'static Stack> {
+    match flow.carrier {
+        Carrier::Quic(stack) => Some(stack),
+        Carrier::Ours | Carrier::Kernel(_) => None,
+    }
+}
+
+/// Calls code of others. A panic is an error.
+pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
+    // What a panic leaves behind is not used again.
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| format!("panicked: {}", text_of(&*panic)))
+}
+
+/// Returns the message of a panic.
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| text.to_string());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
+}
+
+/// The flows of other stacks.
+#[derive(Default)]
+pub struct Others {
+    /// The flows of other stacks, by flow.
+    flows: Vec<Option<Box<Other>>>,
+    /// The bytes of whole packets, by handle. Those of packets that are gone stay until their handle
+    /// is used again.
+    bytes: Vec<Option<Box<[u8]>>>,
+    /// The connections that broke, in the order of their times.
+    pub broken: Vec<Broken>,
+}
+
 /// A flow of another stack.
 #[derive(Debug)]
 pub struct Other {
-    /// The ends that are state machines in this machine, at the source and at the sink.
+    /// The ends that are state machines in this engine, at the source and at the sink.
     pub ends: [Option<CarriedEnd>; 2],
     /// The times at which they want to be woken.
     pub wakes: [Time; 2],
+    /// What they did lately.
+    pub meters: [Meter; 2],
+    /// The time from which it has had data to send.
+    pub supplied: Option<Time>,
+    /// True if the connection broke. Its ends are not called again.
+    pub is_broken: bool,
 }
 
 impl Default for Other {
     fn default() -> Other {
-        Other { ends: [None, None], wakes: [Time::MAX; 2] }
+        Other {
+            ends: [None, None],
+            wakes: [Time::MAX; 2],
+            meters: [Meter::default(); 2],
+            supplied: None,
+            is_broken: false,
+        }
     }
+}
+
+impl Others {
+    /// Creates the flows of other stacks, if there are any: those that `is_other` names.
+    pub fn of(scenario: &Scenario, is_other: impl Fn(&Flow) -> bool) -> Option<Box<Others>> {
+        let flows = scenario.flows.iter();
+        let flows: Vec<_> = flows.map(|f| is_other(f).then(Box::default)).collect();
+        let some = flows.iter().any(Option::is_some);
+        some.then(|| Box::new(Others { flows, ..Others::default() }))
+    }
+
+    /// Returns true if another stack carries a flow.
+    pub fn is_other(&self, flow: usize) -> bool {
+        self.flows[flow].is_some()
+    }
+
+    /// A flow of another stack.
+    pub fn get_mut(&mut self, flow: usize) -> Option<&mut Other> {
+        self.flows[flow].as_deref_mut()
+    }
+
+    /// Calls an end of a flow: 0 is that at the source. Returns `None` if it is elsewhere or broken. If
+    /// it panics, the connection breaks.
+    pub fn call<T>(
+        &mut self,
+        (flow, end): (usize, usize),
+        now: Time,
+        call: impl FnOnce(&mut CarriedEnd) -> T,
+    ) -> Option<T> {
+        let carried = self.flows[flow].as_mut()?.ends[end].as_mut()?;
+        match guarded(|| call(carried)) {
+            Ok(result) => Some(result),
+            Err(why) => {
+                self.break_off((flow, end), now, why);
+                None
+            }
+        }
+    }
+
+    /// Ends a connection. Packets that arrive later are discarded.
+    #[cold]
+    pub fn break_off(&mut self, (flow, end): (usize, usize), now: Time, why: String) {
+        let Some(other) = self.flows[flow].as_mut().filter(|other| !other.is_broken) else {
+            return;
+        };
+        other.is_broken = true;
+        for end in &mut other.ends {
+            // Its destructor may panic as well.
+            let _ = guarded(|| end.take());
+        }
+        let who = ["sending", "receiving"][end];
+        self.broken.push(Broken { flow, at: now, why: format!("the {who} end {why}") });
+    }
+
+    /// Updates the states of sending ends. That of a broken connection stays.
+    pub fn look(&mut self, now: Time, views: &mut BTreeMap<usize, View>) {
+        for flow in 0..self.flows.len() {
+            if let Some(view) = self.call((flow, 0), now, |carried| carried.end.view()) {
+                views.insert(flow, view);
+            }
+        }
+    }
+
+    /// Breaks the connections off that had data and never sent a datagram. `sent` is true of flows that
+    /// sent.
+    pub fn end(&mut self, now: Time, sent: impl Fn(usize) -> bool) {
+        for flow in 0..self.flows.len() {
+            let other = self.flows[flow].as_ref().filter(|other| other.ends[0].is_some());
+            if let Some(since) = other.and_then(|other| other.supplied)
+                && !sent(flow)
+            {
+                let why = format!("sent nothing, though it has had data since {}", seconds(since));
+                self.break_off((flow, 0), now, why);
+            }
+        }
+    }
+
+    /// Keeps the bytes of a packet in the engine.
+    pub fn keep(&mut self, handle: Handle, bytes: Box<[u8]>) {
+        let place = handle.number();
+        if self.bytes.len() <= place {
+            self.bytes.resize(place + 1, None);
+        }
+        self.bytes[place] = Some(bytes);
+    }
+
+    /// The bytes of a packet, if another stack carries its flow.
+    pub fn bytes(&self, flow: usize, handle: Handle) -> Option<&[u8]> {
+        self.flows[flow].as_ref()?;
+        self.bytes.get(handle.number())?.as_deref()
+    }
+
+    /// Takes the bytes of a packet of another stack.
+    pub fn take(&mut self, handle: Handle) -> Option<Box<[u8]>> {
+        self.bytes.get_mut(handle.number())?.take()
+    }
+}
+
+/// Returns a time as text.
+pub fn seconds(at: Time) -> String {
+    format!("{:.6} s", at.as_secs_f64())
+}
+
+/// Returns the reason why an end may not send a datagram in packets of `packet`, if there is one.
+pub fn unfit(datagram: &Datagram, packet: Bytes) -> Option<String> {
+    let length = datagram.payload.len();
+    let most = packet.get().saturating_sub(ip::UDP_HEADERS as u64);
+    if length == 0 {
+        return Some("sent a datagram of 0 bytes".into());
+    }
+    (length as u64 > most).then(|| {
+        format!("sent a datagram of {length} bytes, where packets of {packet} take {most} at most")
+    })
 }

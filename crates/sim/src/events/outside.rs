@@ -5,11 +5,11 @@
 //! time.
 
 use super::layout::Paths;
-use super::other::{Order, Other};
+use super::other::Order;
 use super::part::Part;
 use crate::packet::Packet;
 use crate::pool::Handle;
-use accord_scenario::{Carrier, LinkId, NodeId, Scenario};
+use accord_scenario::{LinkId, NodeId, Scenario};
 use accord_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -33,11 +33,6 @@ pub struct Outside {
     leaving: BinaryHeap<Reverse<Leaving>>,
     /// The number of packets on wires that leave so far.
     count: u64,
-    /// The bytes of whole packets, by handle. Those of packets that are gone stay until their handle
-    /// is used again.
-    bytes: Vec<Option<Box<[u8]>>>,
-    /// The flows of other stacks, by flow.
-    pub others: Vec<Option<Box<Other>>>,
     /// The routes of each flow in the order of their use: the first hops of the forward and of the
     /// reverse path.
     routes: Vec<Vec<[u32; 2]>>,
@@ -55,18 +50,11 @@ impl Outside {
         let mut here = vec![false; scenario.nodes.len()];
         nodes.iter().for_each(|&node| here[node] = true);
         let links = scenario.links.iter();
-        let flows = scenario.flows.iter();
-        let others = flows.map(|f| {
-            let is_other = f.carrier != Carrier::Ours || f.tunnel.is_some();
-            is_other.then(Box::default)
-        });
         Outside {
             leaves: links.map(|l| here[l.from] && !here[l.to]).collect(),
-            others: others.collect(),
             here,
             leaving: BinaryHeap::new(),
             count: 0,
-            bytes: Vec::new(),
             routes,
             orders: Vec::new(),
             samples: 0,
@@ -101,25 +89,6 @@ impl Outside {
         let way = usize::from(packet.is_answer());
         let routes = &self.routes[packet.flow as usize];
         routes.iter().rposition(|first| first[way] <= packet.hop).unwrap_or(0)
-    }
-
-    /// Returns true if another stack carries a flow.
-    pub fn is_other(&self, flow: usize) -> bool {
-        self.others[flow].is_some()
-    }
-
-    /// Keeps the bytes of a packet in the machine.
-    pub fn keep(&mut self, handle: Handle, bytes: Box<[u8]>) {
-        let place = handle.number();
-        if self.bytes.len() <= place {
-            self.bytes.resize(place + 1, None);
-        }
-        self.bytes[place] = Some(bytes);
-    }
-
-    /// Takes the bytes of a packet of another stack.
-    pub fn take(&mut self, handle: Handle) -> Option<Box<[u8]>> {
-        self.bytes.get_mut(handle.number())?.take()
     }
 
     /// Returns true if packets out of a link leave the machine.

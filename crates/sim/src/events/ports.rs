@@ -72,7 +72,13 @@ impl EventsEngine<'_> {
         } else if let Some(handle) = held.port.complete(self.core.now) {
             let packet = self.core.pool.packet(handle);
             if let Some(tap) = &mut self.tap {
-                packet.capture(tap, self.core.scenario, link, self.core.now);
+                let others = self.others.as_ref();
+                match others.and_then(|others| others.bytes(packet.flow as usize, handle)) {
+                    Some(bytes) => {
+                        tap.whole(link, self.core.now, packet.tos_of_whole(), bytes);
+                    }
+                    None => packet.capture(tap, self.core.scenario, link, self.core.now),
+                }
             }
             let arrival = held.arrival(self.core.now, wire.delay, packet);
             let unordered = held.reorders();

@@ -2,7 +2,7 @@
 //! get orders.
 
 use super::engine::EventsEngine;
-use super::other::{CarriedEnd, Order};
+use super::other::{self, Order, Other, connect};
 use super::parcel::{Parcel, Whole};
 use crate::calendar::EventKind;
 use crate::packet::Packet;
@@ -15,7 +15,7 @@ impl EventsEngine<'_> {
     /// Returns true if another stack carries a flow.
     #[inline]
     pub fn is_other(&self, flow: usize) -> bool {
-        self.outside.as_ref().is_some_and(|outside| outside.is_other(flow))
+        self.others.as_ref().is_some_and(|others| others.is_other(flow))
     }
 
     /// Returns true if a packet is of another stack.
@@ -24,9 +24,66 @@ impl EventsEngine<'_> {
         self.is_other(flow as usize)
     }
 
-    /// Returns an end of another stack, if it is a state machine here: 0 is that at the source.
-    fn end(&mut self, flow: usize, end: usize) -> Option<&mut CarriedEnd> {
-        self.outside.as_mut()?.others[flow].as_mut()?.ends[end].as_mut()
+    fn other(&mut self, flow: usize) -> Option<&mut Other> {
+        self.others.as_mut()?.get_mut(flow)
+    }
+
+    /// Creates both ends of all connections of other stacks. One that cannot be created is broken.
+    pub fn connect_all(&mut self) {
+        let (scenario, now) = (self.core.scenario, self.core.now);
+        let Some(others) = &mut self.others else {
+            return;
+        };
+        for flow in 0..scenario.flows.len() {
+            let Some(other) = others.get_mut(flow) else {
+                continue;
+            };
+            match connect(scenario, flow, true) {
+                Ok(ends) => other.ends = ends.map(Some),
+                Err(why) => others.break_off((flow, 0), now, format!("has no connection: {why}")),
+            }
+        }
+    }
+
+    /// Updates the states of other stacks that samples read.
+    pub fn look(&mut self) {
+        if let Some(others) = &mut self.others {
+            others.look(self.core.now, &mut self.core.views);
+        }
+    }
+
+    /// Ends the connections of other stacks at the end of the run.
+    pub fn end_others(&mut self) {
+        if let Some(others) = &mut self.others {
+            let flows = &self.core.flows;
+            others.end(self.core.now, |flow| flows[flow].sent.packets > 0);
+        }
+    }
+
+    /// Calls an end of another stack at its node: 0 is that at the source. Returns `None` if it is
+    /// outside, or broken.
+    fn call<T>(
+        &mut self,
+        flow: usize,
+        end: usize,
+        call: impl FnOnce(&mut other::CarriedEnd) -> T,
+    ) -> Option<T> {
+        let now = self.core.now;
+        self.others.as_mut()?.call((flow, end), now, call)
+    }
+
+    /// Ends a connection, for this reason.
+    #[cold]
+    fn break_off(&mut self, flow: usize, end: usize, why: String) {
+        let now = self.core.now;
+        if let Some(others) = &mut self.others {
+            others.break_off((flow, end), now, why);
+        }
+    }
+
+    /// Returns true if an end of a flow is not a state machine of this engine, and never was.
+    fn is_outside(&mut self, flow: usize, end: usize) -> bool {
+        self.other(flow).is_some_and(|other| other.ends[end].is_none() && !other.is_broken)
     }
 
     fn order(&mut self, order: Order) {
@@ -40,46 +97,76 @@ impl EventsEngine<'_> {
         let Some(step) = self.core.step(flow) else {
             return;
         };
-        let now = self.core.now;
-        match self.end(flow, 0) {
-            Some(carried) => carried.end.supply(step.supply, step.is_transfer, now),
-            None => self.order(Order::Supply(flow, step.supply)),
+        if self.is_outside(flow, 0) {
+            return self.order(Order::Supply(flow, step.supply));
         }
+        let now = self.core.now;
+        if let Some(other) = self.other(flow)
+            && step.supply > 0
+        {
+            other.supplied.get_or_insert(now);
+        }
+        self.call(flow, 0, |carried| carried.end.supply(step.supply, step.is_transfer, now));
         self.pump_other(flow, 0);
     }
 
     /// Stops a flow.
     pub fn stop_other(&mut self, flow: usize) {
         self.core.stop(flow);
-        let now = self.core.now;
-        match self.end(flow, 0) {
-            Some(carried) => carried.end.stop(now),
-            None => self.order(Order::Stop(flow)),
+        if self.is_outside(flow, 0) {
+            return self.order(Order::Stop(flow));
         }
+        let now = self.core.now;
+        self.call(flow, 0, |carried| carried.end.stop(now));
         self.pump_other(flow, 0);
     }
 
     /// Sends the datagrams that an end may send, and sets its timer.
     fn pump_other(&mut self, flow: usize, end: usize) {
         let now = self.core.now;
-        while let Some(carried) = self.end(flow, end) {
-            let Some(datagram) = carried.end.poll(now) else {
-                let (at, done) = (carried.end.next_wake(), carried.end.is_done());
-                self.set_wake(flow, end, at);
-                if end == 0 && done && self.core.flows[flow].session.is_transferring() {
-                    self.core.transferred(flow);
-                }
-                return;
+        let most = self.core.scenario.flows[flow].packet;
+        loop {
+            let polled = self.call(flow, end, |carried| {
+                let datagram = carried.end.poll(now)?;
+                let unfit = other::unfit(&datagram, most);
+                Some((unfit.is_none().then(|| carried.wrap(&datagram)), datagram.ecn, unfit))
+            });
+            let (bytes, tos, unfit) = match polled {
+                None => return,
+                Some(None) => break,
+                Some(Some(polled)) => polled,
             };
-            let bytes = carried.wrap(&datagram);
-            self.send_whole(flow, end, &Whole { tos: datagram.ecn, is_data: true, bytes: &bytes });
+            let away = Bytes::new(self.core.flows[flow].in_network());
+            let flood = self.other(flow).and_then(|other| other.meters[end].send(now, away));
+            if let Some(why) = unfit.or(flood) {
+                return self.break_off(flow, end, why);
+            }
+            let bytes = bytes.unwrap_or_default();
+            let whole = Whole { tos, is_data: true, bytes: &bytes };
+            let packet = self.whole(flow, end, &whole);
+            self.send_parcel(Parcel { packet, bytes: Some(bytes.into()) });
+        }
+        let state = self.call(flow, end, |carried| {
+            let end = &mut carried.end;
+            (end.next_wake(), end.is_done(), end.broken())
+        });
+        let Some((at, is_done, broken)) = state else {
+            return;
+        };
+        let spins = self.other(flow).and_then(|other| other.meters[end].spins(at));
+        if let Some(why) = broken.map(|why| format!("closed: {why}")).or(spins) {
+            return self.break_off(flow, end, why);
+        }
+        self.set_wake(flow, end, at);
+        if end == 0 && is_done && self.core.flows[flow].session.is_transferring() {
+            self.core.transferred(flow);
         }
     }
 
     /// Sets the timer of an end.
     fn set_wake(&mut self, flow: usize, end: usize, at: Time) {
         let at = at.max(self.core.now);
-        if let Some(other) = self.outside.as_mut().and_then(|o| o.others[flow].as_mut())
+        if let Some(other) = self.other(flow)
             && other.wakes[end] != at
         {
             other.wakes[end] = at;
@@ -90,31 +177,47 @@ impl EventsEngine<'_> {
     /// Wakes an end, if its timer is due. The event may be stale, because the timer was set again.
     pub fn wake_other(&mut self, index: usize) {
         let (flow, end, now) = (index / 2, index % 2, self.core.now);
-        let other = self.outside.as_mut().and_then(|outside| outside.others[flow].as_mut());
-        let Some(other) = other.filter(|other| other.wakes[end] == now) else {
+        let Some(other) = self.other(flow).filter(|other| other.wakes[end] == now) else {
             return;
         };
         other.wakes[end] = Time::MAX;
-        if let Some(carried) = &mut other.ends[end] {
-            carried.end.on_wake(now);
-        }
+        other.meters[end].wake(now);
+        self.core.wake_up(flow);
+        self.call(flow, end, |carried| carried.end.on_wake(now));
         self.pump_other(flow, end);
     }
 
     /// Puts an IP packet of a flow into the first port of its path. `way` is 0 for the forward and 1
     /// for the reverse path.
     pub fn send_whole(&mut self, flow: usize, way: usize, whole: &Whole) {
-        let now = self.core.now;
+        let packet = self.whole(flow, way, whole);
+        self.send_parcel(Parcel { packet, bytes: Some(whole.bytes.into()) });
+    }
+
+    /// Returns a new packet of another stack at the begin of its path.
+    fn whole(&self, flow: usize, way: usize, whole: &Whole) -> Packet {
+        let f = &self.core.flows[flow];
+        let hop = [f.path, f.reverse_path][way];
+        Packet::whole(flow, way, hop, f.aggregate, whole, self.core.now)
+    }
+
+    /// Puts a packet of another stack into the first port of its path.
+    fn send_parcel(&mut self, parcel: Parcel) {
+        let (now, packet) = (self.core.now, parcel.packet);
+        let (flow, hop) = (packet.flow as usize, packet.hop);
         self.core.wake_up(flow);
         let f = &mut self.core.flows[flow];
-        let hop = [f.path, f.reverse_path][way];
-        let packet = Packet::whole(flow, way, hop, f.aggregate, whole, now);
+        let mut processed = None;
         if let Segment::Data { .. } = packet.segment {
             f.sent.add(packet.bytes());
             f.remember(now);
+            processed = f.host.take(now);
         }
-        let handle = self.insert(Parcel { packet, bytes: Some(whole.bytes.into()) });
-        self.send(handle, hop);
+        let handle = self.insert(parcel);
+        match processed {
+            None => self.send(handle, hop),
+            Some(at) => self.process(flow, handle, hop, at),
+        }
     }
 
     /// Delivers a packet of another stack to its end.
@@ -126,26 +229,25 @@ impl EventsEngine<'_> {
         self.core.digest.delivered(now, packet.flow, &packet.segment);
         self.core.wake_up(flow);
         let end = usize::from(!packet.is_answer());
-        if self.end(flow, end).is_none() {
+        if self.is_outside(flow, end) {
             return self.order(Order::Deliver(parcel));
         }
         let mut inner = parcel.bytes.unwrap_or_default();
         // The ends do not understand marks unless they ask for them.
         let whole = ip::exit(&mut inner, packet.tos_of_whole());
-        let Some(inside) = ip::Ipv4Packet::new(&inner).filter(|_| whole) else {
-            return;
-        };
-        let (Some(payload), Some(carried)) = (inside.udp(), self.end(flow, end)) else {
-            return;
-        };
-        let fresh = carried.end.receive(payload, inside.tos() & ECN, now);
-        if end == 1 {
-            self.count_whole(flow, packet.bytes(), fresh);
+        let inside = ip::Ipv4Packet::new(&inner).filter(|_| whole);
+        let inside = inside.and_then(|inside| Some((inside.udp()?, inside.tos() & ECN)));
+        let fresh = inside.and_then(|(payload, ecn)| {
+            self.call(flow, end, |carried| carried.end.receive(payload, ecn, now))
+        });
+        if let Segment::Data { sent, .. } = packet.segment {
+            let delay = now.since(sent);
+            self.core.flows[flow].deliver(fresh.unwrap_or(false), packet.size, delay);
         }
         self.pump_other(flow, end);
     }
 
-    /// Counts a data packet that has arrived at the end of a flow.
+    /// Counts a data packet that has arrived at an end outside.
     pub fn count_whole(&mut self, flow: usize, size: Bytes, fresh: bool) {
         let flow = &mut self.core.flows[flow];
         flow.delivered.add(size);

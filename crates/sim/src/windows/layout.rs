@@ -15,7 +15,7 @@ use crate::pipe::Pipe;
 use crate::survey::{self, Form, Ports};
 use accord_aqm::{AnyAqm, Aqm};
 use accord_elements::{Loss, dice, port_state, timeline};
-use accord_scenario::{LinkId, Scenario};
+use accord_scenario::{Carrier, LinkId, Scenario};
 use accord_traffic::Demand;
 use accord_transport::Sender;
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -98,6 +98,8 @@ impl<'a> Suited<'a> {
                 return because("is a tunnel between gateways");
             } else if f.through.is_some() {
                 return because("rides in a tunnel");
+            } else if matches!(f.carrier, Carrier::Quic(_)) {
+                return because("is a connection of another stack");
             } else if f.demand != Demand::Greedy {
                 return because("is not greedy");
             } else if flow.receiver.wants_truth() {

@@ -1,0 +1,118 @@
+//! What went wrong in a run: when, and at which packet.
+
+use accord::record::{Broken, Run};
+use accord::report::Check;
+use accord::scenario::{Entity, Scenario, Subject, Target};
+use accord::units::Time;
+use std::fmt::{self, Display, Formatter};
+use std::path::PathBuf;
+
+/// A fault of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Fault {
+    /// The name of the expectation, or "" for a connection that broke.
+    pub expectation: String,
+    /// The sentence about it, with the figure.
+    pub text: String,
+    /// The time at which it went wrong: the end of a connection, or the start of the first sample in the
+    /// expectation's window that is outside of its bounds. `None` if no single sample is.
+    pub at: Option<Time>,
+    /// The number of the first packet at or after that time in the capture, from 1, as Wireshark counts.
+    pub packet: Option<u64>,
+}
+
+/// The failure of a test: its faults, and the capture.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub struct Failed {
+    /// The scenario.
+    pub scenario: String,
+    /// The faults, by run.
+    pub faults: Vec<Fault>,
+    /// The path of the capture of the first run with a fault, or why there is none.
+    pub capture: Result<PathBuf, String>,
+    /// True if a second run was the same. Otherwise the stack does not repeat itself, and the capture is
+    /// of another run.
+    pub is_repeatable: bool,
+}
+
+impl Fault {
+    pub(crate) fn broken(scenario: &Scenario, broken: &Broken) -> Fault {
+        Fault {
+            expectation: String::new(),
+            text: broken.text(scenario),
+            at: Some(broken.at),
+            packet: None,
+        }
+    }
+
+    pub(crate) fn unmet(scenario: &Scenario, run: &Run, check: &Check) -> Fault {
+        Fault {
+            expectation: check.name.clone(),
+            text: format!("\"{}\", {}: {}", check.name, check.of, check.reason),
+            at: first_outside(scenario, run, check),
+            packet: None,
+        }
+    }
+}
+
+/// Returns the start of the first sample outside of the bounds of a check.
+fn first_outside(scenario: &Scenario, run: &Run, check: &Check) -> Option<Time> {
+    let (least, most) = match check.target {
+        Target::Value { value, tolerance } => {
+            let part = tolerance * value.abs();
+            (value - part, value + part)
+        }
+        Target::Range { min, max } => (min, max),
+        Target::Beyond { .. } | Target::Engine { .. } => return None,
+    };
+    let entities: Vec<Entity> = match check.expectation.of {
+        Subject::Flow(flow) => vec![Entity::Flow(flow)],
+        Subject::Group(group) => {
+            scenario.groups.get(group)?.flows.clone().map(Entity::Flow).collect()
+        }
+        Subject::Link(link) => vec![Entity::Link(link)],
+        Subject::Aggregate { .. } => return None,
+    };
+    let series = entities.iter().filter_map(|entity| run.series(check.metric, *entity));
+    let window = run.within(check.during);
+    let first = series.filter_map(|series| {
+        let values = series.values.get(window.clone())?;
+        let outside = |v: &f64| v.is_finite() && !(least..=most).contains(v);
+        values.iter().position(outside)
+    });
+    let sample = window.start + first.min()?;
+    let before = sample.checked_sub(1).map_or(0.0, |before| run.time[before]);
+    Some(Time::ZERO + accord::units::Duration::from_secs_f64(before))
+}
+
+impl Display for Fault {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)?;
+        if let Some(at) = self.at
+            && !self.expectation.is_empty()
+        {
+            write!(f, "; first outside of it from {:.6} s on", at.as_secs_f64())?;
+        }
+        match self.packet {
+            Some(packet) => write!(f, " (packet {packet})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for Failed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "scenario {} failed", self.scenario)?;
+        for fault in &self.faults {
+            write!(f, "\n  {fault}")?;
+        }
+        match &self.capture {
+            Ok(path) => write!(f, "\n  packets: {}", path.display())?,
+            Err(why) => write!(f, "\n  no capture could be written: {why}")?,
+        }
+        if !self.is_repeatable {
+            f.write_str("\n  a second run differs, so that the capture is of another run: the stack has state or random numbers that no seed reaches")?;
+        }
+        Ok(())
+    }
+}

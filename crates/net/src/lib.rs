@@ -1,0 +1,284 @@
+//! Tests of a network stack in the simulated networks of Accord.
+//!
+//! A stack is a state machine without I/O and without a clock: a type for each end of a connection
+//! with the trait [`Carried`]. A network with its other flows is a scenario of Accord, in a file or in
+//! the text of a test. The packet engine runs both on one thread, in virtual time. Its verdict is a
+//! value: what the scenario expects is met, or else the error says when it was not, and names a capture
+//! of the packets.
+//!
+//! ```
+//! use accord_net::{Carried, Datagram, Ends, Setup, Time, View};
+//!
+//! /// An end that sends a datagram of 100 bytes in every 10 ms. The receiving one sends nothing.
+//! struct Clock(Time);
+//!
+//! impl Carried for Clock {
+//!     fn supply(&mut self, _packets: u64, _is_transfer: bool, now: Time) {
+//!         self.0 = now;
+//!     }
+//!     fn receive(&mut self, _payload: &[u8], _ecn: u8, _now: Time) -> bool {
+//!         true
+//!     }
+//!     fn poll(&mut self, now: Time) -> Option<Datagram> {
+//!         (self.0 <= now).then(|| {
+//!             self.0 = now + accord_net::Duration::from_ms(10);
+//!             Datagram { payload: vec![0; 100], ecn: 0 }
+//!         })
+//!     }
+//!     fn next_wake(&mut self) -> Time {
+//!         self.0
+//!     }
+//!     fn on_wake(&mut self, _now: Time) {}
+//! }
+//!
+//! fn connect(_: &Setup<'_>) -> Result<Ends, String> {
+//!     Ok([Box::new(Clock(Time::MAX)), Box::new(Clock(Time::MAX))])
+//! }
+//!
+//! let net = accord_net::network(r#"
+//!     duration = "10 s"
+//!     topology.dumbbell = { rate = "10 Mbps", delay = "20 ms" }
+//!     flow.mine = { from = "left", to = "right", controller = "newreno", packet = "1500 B" }
+//!     flow.rival = { from = "left", to = "right", controller = "cubic", packet = "1500 B" }
+//!     [[expect]]
+//!     name = "mine gets what it sends"
+//!     metric = "throughput"
+//!     of = "mine"
+//!     at_least = "100 kbps"
+//! "#);
+//! net.carry("mine", connect).run()?.verdict()?;
+//! # Ok::<(), accord_net::Error>(())
+//! ```
+//!
+//! Nothing is global: networks can run on several threads. Runs are repeatable as far as the stack is;
+//! [`Setup::seed`] is for its random numbers.
+
+mod capture;
+mod fault;
+
+pub use accord::transport::{Carried, Connect, Datagram, Ends, Setup, View};
+pub use accord::units::{Bytes, Duration, Rate, Time};
+pub use fault::{Failed, Fault};
+
+use accord::family::{Stack, Values};
+use accord::record::{Quiet, Run};
+use accord::report::checks;
+use accord::scenario::{Carrier, Engine, Scenario, Target};
+use accord::transport::Connector;
+use accord::{File, catalogue, load};
+use capture::Tap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The folder of captures, if no other is given.
+const FOLDER: &str = "target/accord-net";
+
+/// The reason why a test has no verdict, or a bad one.
+#[derive(thiserror::Error)]
+pub enum Error {
+    /// The scenario is wrong, or there is none.
+    #[error(transparent)]
+    Scenario(#[from] accord::Error),
+    /// The scenario has no flow of this name.
+    #[error("the scenario has no flow \"{0}\" to carry (there are: {1})")]
+    NoFlow(String, String),
+    /// The stack cannot carry such a flow.
+    #[error("flow {0} cannot be carried: {1}")]
+    Unfit(String, &'static str),
+    /// The scenario expects nothing of packets, so there is no verdict.
+    #[error("scenario {0} has no expectation of the packet engine; add one: [[expect]]")]
+    NoExpectation(String),
+    /// Something that is expected did not come true, or a stack broke.
+    #[error(transparent)]
+    Failed(#[from] Failed),
+}
+
+/// The text of the error, which is what a failed test prints.
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+/// A network with its flows, some of which are to be carried by stacks.
+pub struct Net {
+    file: Result<File, accord::Error>,
+    seed: Option<u64>,
+    folder: PathBuf,
+    carried: Vec<(String, &'static Stack)>,
+}
+
+/// Reads a scenario from a file, or a built-in one by its id. An error is that of [`Net::run`].
+pub fn scenario(name: &str) -> Net {
+    Net::new(load(name))
+}
+
+/// Reads a scenario from a text. An error is that of [`Net::run`].
+pub fn network(text: &str) -> Net {
+    Net::new(File::parse("network.toml", text).map_err(accord::Error::from))
+}
+
+impl Net {
+    fn new(file: Result<File, accord::Error>) -> Net {
+        Net { file, seed: None, folder: PathBuf::from(FOLDER), carried: Vec::new() }
+    }
+
+    /// Sets the value at a dotted path of the scenario: `set("topology.dumbbell.rate", "5 Mbps")`.
+    #[must_use]
+    pub fn set(mut self, path: &str, value: &str) -> Net {
+        self.file = self.file.and_then(|mut file| {
+            file.set(path, value)?;
+            Ok(file)
+        });
+        self
+    }
+
+    /// Sets the seed of random numbers, in place of that of the scenario.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Net {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Sets the folder of captures. The default is `target/accord-net` in the present folder.
+    #[must_use]
+    pub fn folder(mut self, folder: impl AsRef<Path>) -> Net {
+        self.folder = folder.as_ref().to_path_buf();
+        self
+    }
+
+    /// Has all flows of this name or group carried by connections of a stack, one per flow and run.
+    /// Their `controller` in the scenario stands for them in theory only. The function stays in memory
+    /// until the program ends.
+    #[must_use]
+    pub fn carry(
+        mut self,
+        flow: &str,
+        connect: impl Fn(&Setup<'_>) -> Result<Ends, String> + Send + Sync + 'static,
+    ) -> Net {
+        let connector: &'static Connector =
+            Box::leak(Box::new(Connector(Box::leak(Box::new(connect)))));
+        let stack = Stack {
+            name: String::leak(flow.to_string()),
+            check: |_: &Values| Ok(()),
+            repeats: |_| Ok(()),
+            maker: connector,
+        };
+        self.carried.push((flow.to_string(), Box::leak(Box::new(stack))));
+        self
+    }
+
+    /// Runs the scenario in packets: once, or once per combination of its sweeps' values.
+    ///
+    /// # Errors
+    /// Fails if the scenario is wrong, or if it does not have the flows to carry.
+    pub fn run(self) -> Result<Outcome, Error> {
+        let mut points = self.file?.points(&catalogue(), self.seed).map_err(accord::Error::from)?;
+        for scenario in &mut points {
+            for (name, stack) in &self.carried {
+                give(scenario, name, stack)?;
+            }
+            scenario.check().map_err(accord::Error::Unsound)?;
+        }
+        let runs = points.into_iter().map(|scenario| -> Result<(Scenario, Run), Error> {
+            let run = accord::sim::run(&scenario, &mut Quiet).map_err(accord::Error::from)?;
+            Ok((scenario, run))
+        });
+        Ok(Outcome { runs: runs.collect::<Result<_, _>>()?, folder: self.folder })
+    }
+}
+
+/// Has the flows of this name or group carried by a stack.
+fn give(scenario: &mut Scenario, name: &str, stack: &'static Stack) -> Result<(), Error> {
+    let group = scenario.groups.iter().find(|group| group.name == name);
+    let flows = match group {
+        Some(group) => group.flows.clone(),
+        None => match scenario.flows.iter().position(|flow| flow.name == name) {
+            Some(flow) => flow..flow + 1,
+            None => {
+                let names: Vec<_> = scenario.groups.iter().map(|g| g.name.as_str()).collect();
+                return Err(Error::NoFlow(name.to_string(), names.join(", ")));
+            }
+        },
+    };
+    for flow in &mut scenario.flows[flows] {
+        let unfit = match () {
+            () if flow.tunnel.is_some() => Some("it is a tunnel"),
+            () if flow.through.is_some() => Some("it rides in a tunnel"),
+            () if flow.sizes.is_some() => Some("its packets have random sizes"),
+            () if !flow.controller.is_stream() => Some("its controller does not run on a stream"),
+            () => None,
+        };
+        if let Some(why) = unfit {
+            return Err(Error::Unfit(flow.name.clone(), why));
+        }
+        flow.carrier = Carrier::Quic(stack);
+    }
+    Ok(())
+}
+
+/// The runs of a network.
+#[derive(Debug)]
+pub struct Outcome {
+    runs: Vec<(Scenario, Run)>,
+    folder: PathBuf,
+}
+
+impl Outcome {
+    /// The scenarios, one per combination of the sweeps' values, with their runs.
+    pub fn runs(&self) -> &[(Scenario, Run)] {
+        &self.runs
+    }
+
+    /// Returns whether all that the scenario expects of packets came true, and no connection broke.
+    /// Expectations of other engines do not count.
+    ///
+    /// # Errors
+    /// Fails with all that did not come true, and a capture of the first run in which it did not. Also
+    /// fails if the scenario expects nothing.
+    pub fn verdict(&self) -> Result<(), Error> {
+        let mut failed: Option<Failed> = None;
+        for (scenario, run) in &self.runs {
+            let faults = faults(scenario, run)?;
+            if faults.is_empty() {
+                continue;
+            }
+            match &mut failed {
+                Some(failed) => failed.faults.extend(faults),
+                None => failed = Some(self.seize(scenario, run, faults)),
+            }
+        }
+        Ok(failed.map_or(Ok(()), Err)?)
+    }
+
+    /// Repeats a run to capture its packets.
+    fn seize(&self, scenario: &Scenario, run: &Run, mut faults: Vec<Fault>) -> Failed {
+        let mut tap = Tap::default();
+        let again = accord::sim::run(scenario, &mut tap);
+        let same = again.is_ok_and(|again| again.manifest.digest == run.manifest.digest);
+        for fault in &mut faults {
+            fault.packet = fault.at.filter(|_| same).and_then(|at| tap.number(at));
+        }
+        let path = self.folder.join(format!("{}.pcapng", scenario.id));
+        let capture = match tap.write(&path) {
+            Ok(()) => Ok(path),
+            Err(e) => Err(format!("{}: {e}", path.display())),
+        };
+        Failed { scenario: scenario.id.clone(), faults, capture, is_repeatable: same }
+    }
+}
+
+/// Returns what went wrong in a run.
+fn faults(scenario: &Scenario, run: &Run) -> Result<Vec<Fault>, Error> {
+    let of_packets = |engine: Engine, target: Target| {
+        engine == Engine::Packet && !matches!(target, Target::Engine { .. })
+    };
+    let mut judged = checks(scenario, &[run]);
+    judged.retain(|check| of_packets(check.engine, check.target));
+    if judged.is_empty() {
+        return Err(Error::NoExpectation(scenario.id.clone()));
+    }
+    let broken = run.broken.iter().map(|broken| Fault::broken(scenario, broken));
+    let unmet = judged.iter().filter(|check| !check.pass);
+    Ok(broken.chain(unmet.map(|check| Fault::unmet(scenario, run, check))).collect())
+}

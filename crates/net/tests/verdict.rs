@@ -1,0 +1,199 @@
+//! Verdicts of networks: what is met, what is not, and where it went wrong.
+
+#[path = "../../../examples/own-stack/src/lib.rs"]
+mod own_stack;
+
+use accord_net::{Carried, Datagram, Ends, Error, Failed, Net, Setup, Time, View, network};
+
+const ALONE: &str = r#"
+    id = "alone"
+    duration = "10 s"
+    sample = "100 ms"
+    steady = ["2 s", "10 s"]
+    topology.dumbbell = { rate = "10 Mbps", delay = "20 ms", queue = { discipline = "droptail", limit = "1 BDP" } }
+    [flow.mine]
+    from = "left"
+    to = "right"
+    packet = "1500 B"
+    controller = "newreno"
+    [[expect]]
+    name = "it fills the link"
+    metric = "throughput"
+    of = "mine"
+    at_least = "9 Mbps"
+    [[expect]]
+    name = "theory has it, too"
+    engine = "theory"
+    metric = "throughput"
+    of = "mine"
+    at_least = "9 Mbps"
+"#;
+
+/// A sender that stops to send data at 5 s, in one way or another.
+struct Ceasing {
+    inner: Box<dyn Carried>,
+    panics: bool,
+}
+
+impl Carried for Ceasing {
+    fn receive(&mut self, payload: &[u8], ecn: u8, now: Time) -> bool {
+        self.inner.receive(payload, ecn, now)
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Datagram> {
+        if now.as_secs_f64() > 5.0 {
+            assert!(!self.panics, "it has had enough");
+            return None;
+        }
+        self.inner.poll(now)
+    }
+
+    fn next_wake(&mut self) -> Time {
+        self.inner.next_wake()
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        self.inner.on_wake(now);
+    }
+
+    fn supply(&mut self, packets: u64, is_transfer: bool, now: Time) {
+        self.inner.supply(packets, is_transfer, now);
+    }
+
+    fn view(&self) -> View {
+        self.inner.view()
+    }
+}
+
+fn ceasing(panics: bool) -> impl Fn(&Setup<'_>) -> Result<Ends, String> {
+    move |setup| {
+        let [sender, receiver] = own_stack::connect(setup)?;
+        Ok([Box::new(Ceasing { inner: sender, panics }), receiver])
+    }
+}
+
+fn failed(net: Net) -> Failed {
+    match net.run().expect("it runs").verdict() {
+        Err(Error::Failed(failed)) => failed,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_is_expected_comes_true() {
+    let run = || network(ALONE).carry("mine", own_stack::connect).run().expect("it runs");
+    run().verdict().expect("it is met");
+    let digest = |outcome: &accord_net::Outcome| outcome.runs()[0].1.manifest.digest.clone();
+    assert_eq!(digest(&run()), digest(&run()));
+    let seeds = network(ALONE).seed(7).carry("mine", own_stack::connect);
+    assert_eq!(seeds.run().expect("it runs").runs()[0].0.seed, 7);
+}
+
+/// The capture is there, its packet is the first after the time, and the sentence has all of it.
+#[test]
+fn a_failure_has_the_expectation_the_time_the_packet_and_a_capture() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let net = || network(ALONE).carry("mine", ceasing(false)).folder(dir.path().join("captures"));
+    let failed = failed(net());
+    assert_eq!(failed.faults.len(), 1, "{failed}");
+    let fault = &failed.faults[0];
+    assert_eq!(fault.expectation, "it fills the link");
+    // The last packets leave the queue some 40 ms after 5 s.
+    let at = fault.at.expect("a time").as_secs_f64();
+    assert!((4.9..5.2).contains(&at), "{at}");
+    let packet = fault.packet.expect("a packet");
+    let path = failed.capture.as_ref().expect("a capture");
+    let times = times(&std::fs::read(path).expect("it was written"));
+    let (before, after) = times.split_at(packet as usize - 1);
+    assert!(before.iter().all(|t| *t < at - 1e-9) && after[0] >= at - 1e-9);
+    let text = failed.to_string();
+    for part in [
+        "scenario alone failed",
+        "\"it fills the link\", flow mine: ",
+        &format!("; first outside of it from {at:.6} s on (packet {packet})"),
+        &format!("packets: {}", path.display()),
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(failed.is_repeatable);
+    assert_eq!(self::failed(net()), failed);
+}
+
+/// Returns the times of the packets in a capture.
+fn times(bytes: &[u8]) -> Vec<f64> {
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+    let (mut at, mut times) = (0, Vec::new());
+    while at < bytes.len() {
+        if word(at) == 6 {
+            let nanos = u64::from(word(at + 12)) << 32 | u64::from(word(at + 16));
+            times.push(nanos as f64 / 1e9);
+        }
+        at += word(at + 4) as usize;
+    }
+    times
+}
+
+#[test]
+fn a_stack_that_panics_fails_the_test() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let failed = failed(network(ALONE).carry("mine", ceasing(true)).folder(dir.path()));
+    let [broke, unmet] = &failed.faults[..] else {
+        panic!("{failed}");
+    };
+    let said = "the connection of flow mine broke off at 5.0";
+    assert!(
+        broke.text.starts_with(said) && broke.text.ends_with("panicked: it has had enough"),
+        "{broke}"
+    );
+    assert_eq!(unmet.expectation, "it fills the link");
+}
+
+/// A stack whose second connection is another one is found out.
+#[test]
+fn a_stack_that_does_not_repeat_itself_is_named() {
+    let count = std::sync::atomic::AtomicU64::new(0);
+    let connect = move |setup: &Setup<'_>| {
+        let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        if number == 0 { ceasing(false)(setup) } else { own_stack::connect(setup) }
+    };
+    let dir = tempfile::tempdir().expect("a folder");
+    let failed = failed(network(ALONE).carry("mine", connect).folder(dir.path()));
+    assert!(!failed.is_repeatable && failed.faults[0].packet.is_none());
+    assert!(failed.to_string().contains("a second run differs"), "{failed}");
+}
+
+#[test]
+fn what_is_wrong_with_a_test_is_said() {
+    let carried = |text: &str| network(text).carry("mine", own_stack::connect);
+    let wrong = |net: Net| match net.run().and_then(|outcome| outcome.verdict()) {
+        Err(e) => e.to_string(),
+        Ok(()) => panic!("it passes"),
+    };
+    let e = wrong(network(ALONE).carry("mien", own_stack::connect));
+    assert_eq!(e, "the scenario has no flow \"mien\" to carry (there are: mine)");
+    let e = wrong(carried(&ALONE.replace("throughput", "thruput")));
+    assert!(e.contains("network.toml:14:"), "{e}");
+    let e = wrong(carried(ALONE.split("[[expect]]").next().expect("a part")));
+    assert!(e.contains("no expectation of the packet engine"), "{e}");
+    let e = wrong(accord_net::scenario("no-such-file.toml").carry("mine", own_stack::connect));
+    assert!(e.contains("no-such-file.toml"), "{e}");
+    let tunnel = ALONE.replace("\"newreno\"", "\"monaco\"");
+    let e = wrong(carried(&tunnel));
+    assert_eq!(e, "flow mine cannot be carried: its controller does not run on a stream");
+    let e = wrong(carried(&ALONE.replace("1500 B", "30 B")));
+    assert!(e.contains("packets of 30 B have no room for a number"), "{e}");
+}
+
+#[test]
+fn a_scenario_is_read_from_a_file_and_its_sweep_is_run() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("duel.toml");
+    let sweep =
+        "[sweep.rate]\nset = [\"topology.dumbbell.rate\"]\nvalues = [\"10 Mbps\", \"20 Mbps\"]\n";
+    std::fs::write(&path, format!("{}\n{sweep}", ALONE.replace("id = \"alone\"", "")))
+        .expect("written");
+    let net = accord_net::scenario(&path.display().to_string());
+    let outcome = net.carry("mine", own_stack::connect).run().expect("it runs");
+    assert_eq!(outcome.runs().len(), 2);
+    outcome.verdict().expect("both are met");
+}

@@ -1,0 +1,62 @@
+//! Limits on what an end of another stack does, so that no run hangs because of it.
+
+use super::other::seconds;
+use accord_units::{Bytes, Duration, Time};
+
+/// The wake-ups at one time, without a datagram, above which an end is broken.
+const MOST_TURNS: u32 = 1_000;
+/// The datagrams within a [`SPAN`] above which an end is broken: full packets of Ethernet at 1.2 Tbps.
+const MOST_SENT: u32 = 100_000;
+const SPAN: Duration = Duration::from_ms(1);
+/// The data of one flow on the way above which its sending end is broken: each packet takes memory.
+const MOST_AWAY: Bytes = Bytes::new(1 << 30);
+
+/// The recent actions of an end.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Meter {
+    /// The time of the last wake-up.
+    woken: Time,
+    /// The wake-ups at that time since the last datagram.
+    turns: u32,
+    /// The begin of the present span.
+    begun: Time,
+    /// The datagrams in the present span.
+    sent: u32,
+}
+
+impl Meter {
+    /// Counts a wake-up.
+    pub fn wake(&mut self, now: Time) {
+        if self.woken != now {
+            (self.woken, self.turns) = (now, 0);
+        }
+        self.turns += 1;
+    }
+
+    /// Returns what is wrong with the next wake-up at `wanted`, if something is.
+    pub fn spins(&self, wanted: Time) -> Option<String> {
+        if self.turns < MOST_TURNS || wanted > self.woken {
+            return None;
+        }
+        let times = format!("after {MOST_TURNS} wake-ups at one time without a datagram");
+        Some(if wanted < self.woken {
+            format!("wants to be woken in the past, at {}, {times}", seconds(wanted))
+        } else {
+            format!("wants to be woken at once, {times}")
+        })
+    }
+
+    /// Counts a datagram. Returns what is wrong with it, if something is. `away` is the data of the
+    /// flow on its way.
+    pub fn send(&mut self, now: Time, away: Bytes) -> Option<String> {
+        self.turns = 0;
+        if now.since(self.begun) >= SPAN {
+            (self.begun, self.sent) = (now, 0);
+        }
+        self.sent += 1;
+        if self.sent > MOST_SENT {
+            return Some(format!("sent more than {MOST_SENT} datagrams within {SPAN}"));
+        }
+        (away > MOST_AWAY).then(|| format!("sent more than {MOST_AWAY} that has not arrived"))
+    }
+}

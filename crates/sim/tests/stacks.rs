@@ -1,0 +1,267 @@
+//! Stacks of others that do what no stack may do: the run ends, says what was wrong, and keeps the
+//! results of other flows.
+
+use crate::common::*;
+use accord_family::Stack;
+use accord_record::{Quiet, Run};
+use accord_scenario::*;
+use accord_transport::{Carried, Connector, Datagram, Ends, View};
+use accord_units::*;
+
+/// What an end does from 1 s on. Before that it sends a datagram per 10 ms.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Deed {
+    /// Nothing wrong.
+    Good,
+    /// Wants to be woken at once, over and over.
+    Spin,
+    /// Wants to be woken at a time that is past.
+    Past,
+    /// Sends without end at one time.
+    Flood,
+    /// Sends a datagram per nanosecond.
+    Stream,
+    Large,
+    Empty,
+    PanicInPoll,
+    PanicInReceive,
+    PanicInView,
+    Close,
+}
+
+/// An end that sends by a timer and wants no answers.
+#[derive(Debug)]
+struct Toy {
+    deed: Deed,
+    is_open: bool,
+    due: Time,
+    now: Time,
+    queued: u64,
+}
+
+impl Toy {
+    fn new(deed: Deed) -> Box<dyn Carried> {
+        Box::new(Toy { deed, is_open: false, due: Time::MAX, now: Time::ZERO, queued: 0 })
+    }
+
+    /// Returns true if it does wrong in this way now.
+    fn does(&self, deed: Deed) -> bool {
+        self.deed == deed && self.is_open && self.now >= Time::ZERO + Duration::from_ms(1000)
+    }
+}
+
+impl Carried for Toy {
+    fn supply(&mut self, _: u64, _: bool, now: Time) {
+        (self.is_open, self.due, self.now) = (true, now, now);
+    }
+
+    fn stop(&mut self, _: Time) {
+        (self.is_open, self.due) = (false, Time::MAX);
+    }
+
+    fn receive(&mut self, _: &[u8], _: u8, now: Time) -> bool {
+        if self.deed == Deed::PanicInReceive && now >= Time::ZERO + Duration::from_ms(1000) {
+            let nothing: Option<u8> = None;
+            nothing.expect("the receiver understands it");
+        }
+        true
+    }
+
+    fn poll(&mut self, now: Time) -> Option<Datagram> {
+        assert!(!self.does(Deed::PanicInPoll), "no room for {}", self.queued);
+        self.queued = if self.does(Deed::Flood) { 1 } else { self.queued };
+        self.queued = self.queued.checked_sub(1)?;
+        self.now = now;
+        let length = match () {
+            () if self.does(Deed::Large) => 1473,
+            () if self.does(Deed::Empty) => 0,
+            () => 1000,
+        };
+        Some(Datagram { payload: vec![0; length], ecn: 0 })
+    }
+
+    fn next_wake(&mut self) -> Time {
+        match () {
+            () if self.does(Deed::Spin) => self.now,
+            () if self.does(Deed::Past) => Time::ZERO + Duration::from_ms(500),
+            () => self.due,
+        }
+    }
+
+    fn on_wake(&mut self, now: Time) {
+        self.now = now;
+        if now >= self.due {
+            let pause = match self.does(Deed::Stream) {
+                true => Duration::from_ns(1),
+                false => Duration::from_ms(10),
+            };
+            (self.queued, self.due) = (1, now + pause);
+        }
+    }
+
+    fn view(&self) -> View {
+        assert!(!self.does(Deed::PanicInView), "no view");
+        View { cwnd: Some(Bytes::new(3000)), ..View::default() }
+    }
+
+    fn broken(&self) -> Option<String> {
+        self.does(Deed::Close).then(|| "the peer is gone".into())
+    }
+}
+
+/// Declares the stacks of these deeds.
+macro_rules! stacks {
+    ($($name:ident = $deed:ident),* $(,)?) => {
+        $(static $name: Stack = Stack {
+            name: "toy",
+            check: |_| Ok(()),
+            repeats: |_| Ok(()),
+            maker: &Connector(&|_| Ok([Toy::new(Deed::$deed), Toy::new(Deed::$deed)])),
+        };)*
+    };
+}
+stacks! {
+    GOOD = Good, SPIN = Spin, PAST = Past, FLOOD = Flood, STREAM = Stream, LARGE = Large,
+    EMPTY = Empty, POLL = PanicInPoll, RECEIVE = PanicInReceive, VIEW = PanicInView, CLOSE = Close,
+}
+
+/// A flow of the stack beside one of ours.
+fn beside(stack: &'static Stack) -> Scenario {
+    let queue = discipline("droptail", &[]);
+    let mut s = Dumbbell::new("5 Mbps", "5 ms", queue, Limit::Packets(50), "3 s")
+        .flows("toy", 1, controller("newreno", &[]), "20 Mbps", (1000, 900), ("0 s", None), true)
+        .flows("ours", 1, controller("newreno", &[]), "20 Mbps", (700, 900), ("0 s", None), true)
+        .0;
+    s.flows[0].carrier = Carrier::Quic(stack);
+    s.flows[0].packet = Bytes::new(1500);
+    s
+}
+
+fn run(s: &Scenario) -> Run {
+    accord_sim::run(s, &mut Quiet).expect("it ends")
+}
+
+fn bits(run: &Run, s: &Scenario, flow: usize, from: f64) -> f64 {
+    let series = run.series(Metric::Throughput, Entity::Flow(flow)).expect("it is recorded");
+    let late = run.time.iter().zip(&series.values).filter(|(t, v)| **t > from && v.is_finite());
+    late.map(|(_, v)| v).sum::<f64>() * s.sample.as_secs_f64()
+}
+
+/// Checks that the run has this sentence, and that the other flow went on.
+fn is_said(stack: &'static Stack, said: &str) {
+    let s = beside(stack);
+    let run = run(&s);
+    assert_eq!(run.broken.len(), 1, "{:?}", run.notes);
+    let text = run.broken[0].text(&s);
+    let begin = "the connection of flow toy.0 broke off at ";
+    assert!(text.starts_with(begin) && text.contains(said), "{text}");
+    assert!(run.notes.contains(&text), "{:?}", run.notes);
+    assert_eq!(run.manifest.digest, self::run(&s).manifest.digest);
+    assert!(bits(&run, &s, 1, 0.0) > 1e6, "the other flow has its results");
+    if !said.contains("100000 datagrams") {
+        assert_eq!(bits(&run, &s, 0, 1.5), 0.0, "it sends no more");
+        assert!(bits(&run, &s, 1, 1.5) > 0.8 * 5e6 * 1.5, "the other flow has the link");
+    }
+}
+
+#[test]
+fn a_good_stack_runs_to_the_end() {
+    let s = beside(&GOOD);
+    let run = run(&s);
+    assert!(run.broken.is_empty() && run.notes.is_empty(), "{:?}", run.notes);
+    // A datagram of 1028 bytes per 10 ms, over two seconds.
+    let sent = bits(&run, &s, 0, 1.0);
+    assert!((0.99..1.01).contains(&(sent / (200.0 * 1028.0 * 8.0))), "{sent} bit");
+}
+
+#[test]
+fn it_spins() {
+    is_said(
+        &SPIN,
+        "1.000000 s: the sending end wants to be woken at once, after 1000 wake-ups at one time",
+    );
+}
+
+#[test]
+fn it_wakes_in_the_past() {
+    is_said(
+        &PAST,
+        "1.000000 s: the sending end wants to be woken in the past, at 0.500000 s, after 1000",
+    );
+}
+
+#[test]
+fn it_floods_at_one_time() {
+    is_said(&FLOOD, "1.000000 s: the sending end sent more than 100000 datagrams within 1 ms");
+}
+
+#[test]
+fn it_floods_as_time_goes_on() {
+    is_said(&STREAM, "the sending end sent more than 100000 datagrams within 1 ms");
+}
+
+#[test]
+fn its_datagrams_are_too_large() {
+    is_said(
+        &LARGE,
+        "1.000000 s: the sending end sent a datagram of 1473 bytes, where packets of 1.5 KB take 1472 at most",
+    );
+}
+
+#[test]
+fn its_datagrams_are_empty() {
+    is_said(&EMPTY, "1.000000 s: the sending end sent a datagram of 0 bytes");
+}
+
+#[test]
+fn it_panics() {
+    is_said(&POLL, "1.000000 s: the sending end panicked: no room for 1");
+    is_said(&RECEIVE, "s: the receiving end panicked: the receiver understands it");
+    is_said(&VIEW, "s: the sending end panicked: no view");
+}
+
+#[test]
+fn it_closes_its_connection() {
+    is_said(&CLOSE, "1.000000 s: the sending end closed: the peer is gone");
+}
+
+/// A stack without a connector, and one whose connector fails or panics, break at the start.
+#[test]
+fn it_has_no_connection() {
+    static NONE: Stack = Stack { name: "none", check: |_| Ok(()), repeats: |_| Ok(()), maker: &() };
+    static FAILS: Stack = Stack { maker: &Connector(&|_| Err("no certificate".into())), ..NONE };
+    static PANICS: Stack = Stack { maker: &Connector(&|_| panic!("no memory")), ..NONE };
+    is_said(&NONE, "0.000000 s: the sending end has no connection: none has no connector");
+    is_said(&FAILS, "has no connection: no certificate");
+    is_said(&PANICS, "has no connection: panicked: no memory");
+}
+
+#[test]
+fn it_never_sends() {
+    struct Mute;
+    impl Carried for Mute {
+        fn receive(&mut self, _: &[u8], _: u8, _: Time) -> bool {
+            true
+        }
+        fn poll(&mut self, _: Time) -> Option<Datagram> {
+            None
+        }
+        fn next_wake(&mut self) -> Time {
+            Time::MAX
+        }
+        fn on_wake(&mut self, _: Time) {}
+    }
+    fn mute() -> Ends {
+        [Box::new(Mute), Box::new(Mute)]
+    }
+    static MUTE: Stack = Stack {
+        name: "mute",
+        check: |_| Ok(()),
+        repeats: |_| Ok(()),
+        maker: &Connector(&|_| Ok(mute())),
+    };
+    is_said(
+        &MUTE,
+        "3.000000 s: the sending end sent nothing, though it has had data since 0.000000 s",
+    );
+}
