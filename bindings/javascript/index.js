@@ -16,6 +16,7 @@ class Engines {
   #module;
   #exports;
   #report;
+  #why;
 
   constructor(module) {
     this.#module = module;
@@ -24,8 +25,10 @@ class Engines {
 
   #start() {
     let memory;
-    const event = (place, length) => this.#report(JSON.parse(new TextDecoder().decode(new Uint8Array(memory.buffer, place >>> 0, length))));
-    const instance = new WebAssembly.Instance(this.#module, { page: { event, now: () => performance.now() } });
+    const text = (place, length) => new TextDecoder().decode(new Uint8Array(memory.buffer, place >>> 0, length));
+    const event = (...at) => this.#report(JSON.parse(text(...at)));
+    const failed = (...at) => (this.#why = text(...at));
+    const instance = new WebAssembly.Instance(this.#module, { page: { event, failed, now: () => performance.now() } });
     this.#exports = instance.exports;
     memory = instance.exports.memory;
   }
@@ -49,7 +52,7 @@ class Engines {
       // What is left of the memory is not sound.
       const more = refused() !== 0;
       this.#start();
-      throw new Error(more ? "this takes more than 1 GiB of memory" : (last?.message ?? error.message));
+      throw new Error(more ? "this takes more than 1 GiB of memory" : (this.#why ?? error.message));
     }
     if (last.event === "refused") throw new Error(last.message);
     if (failed !== undefined) throw new Error(failed);

@@ -1,7 +1,7 @@
 //! The answers as WebAssembly, in a worker of the page.
 //!
 //! The module has no imports but those below. A request is JSON in [`room`]; [`ask`] answers it and gives each event
-//! to [`event`] as a line of JSON. A run is stopped by ending its worker.
+//! to `event` as a line of JSON. A run is stopped by ending its worker.
 
 use crate::desk::{Ask, Desk};
 use crate::run::{Event, Page};
@@ -16,10 +16,12 @@ const NAME: &str = "lab.toml";
 mod page {
     #[link(wasm_import_module = "page")]
     #[allow(unsafe_code)]
-    // SAFETY: the page gives the module these two functions (web/src/worker.js).
+    // SAFETY: the page gives the module these functions (web/src/worker.js).
     unsafe extern "C" {
         /// Takes the text of an event, which it copies before it returns.
         pub safe fn event(text: *const u8, length: usize);
+        /// Takes the reason for which the module is about to end, which it copies before it returns.
+        pub safe fn failed(text: *const u8, length: usize);
         /// Returns the milliseconds since some moment.
         pub safe fn now() -> f64;
     }
@@ -62,8 +64,8 @@ static MEMORY: Bounded = Bounded;
 
 static DESK: LazyLock<Desk> = LazyLock::new(|| {
     std::panic::set_hook(Box::new(|panic| {
-        let message = format!("the engines failed, which is a mistake in them: {panic}");
-        Listener.show(Event::Refused { message });
+        let why = format!("a mistake in Accord: {panic}");
+        page::failed(why.as_ptr(), why.len());
     }));
     Desk::new(accord::catalogue())
 });

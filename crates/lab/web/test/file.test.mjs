@@ -78,7 +78,7 @@ async function engines() {
   const events = [];
   let memory;
   const event = (place, length) => events.push(JSON.parse(Buffer.from(memory.buffer, place, length).toString()));
-  const { instance } = await WebAssembly.instantiate(module, { page: { event, now: () => performance.now() } });
+  const { instance } = await WebAssembly.instantiate(module, { page: { event, failed: () => {}, now: () => performance.now() } });
   const { room, ask } = instance.exports;
   memory = instance.exports.memory;
   return (request) => {
