@@ -43,7 +43,7 @@ export interface Engines {
   check(scenario: string): { errors: Mistake[]; points: string[] };
   /**
    * Runs a point of a scenario (TOML) in an engine. It returns when the run has ended: call it in a worker if the page
-   * must answer meanwhile.
+   * must answer until then.
    *
    * `progress` hears the share of the run that is done, from 0 to 1.
    *
@@ -56,5 +56,5 @@ export interface Engines {
   experiment(id: string): string;
 }
 
-/** Loads the engines: of `accord.wasm` beside this file, or of another copy of it. */
+/** Loads the engines: of `accord.wasm` next to this file, or of another copy of it. */
 export function load(module?: WebAssembly.Module | BufferSource): Promise<Engines>;

@@ -49,7 +49,7 @@ class Engines {
     try {
       ask();
     } catch (error) {
-      // What is left of the memory is not sound.
+      // The memory of a module that ended is not sound.
       const more = refused() !== 0;
       this.#start();
       throw new Error(more ? "this takes more than 1 GiB of memory" : (this.#why ?? error.message));

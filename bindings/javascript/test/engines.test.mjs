@@ -1,4 +1,4 @@
-// node --test, after tools/web/build, which puts the module beside index.js.
+// node --test, after tools/web/build, which puts the module next to index.js.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -1,4 +1,4 @@
-// What the page asks for: of the engines in the page if it has them, else of its server.
+// Requests of the page: to the engines in it if it has them, else to its server.
 import { Engines, moduleOf } from "./engines.js";
 import { ask as askServer, request } from "./server.js";
 

@@ -1,4 +1,4 @@
-// The text of a lesson beside the editor: what the comment at the top of the scenario says.
+// The text of a lesson next to the editor: the comment at the top of the scenario.
 import { element } from "../../../report/web/src/dom.js";
 
 /** Returns the paragraphs of the comment at the top of a text, or [] if it does not begin with a question. */
@@ -33,7 +33,7 @@ export function show(panel, text) {
   panel.hidden = found.length === 0;
   const parts = found.map((one) => {
     const [, word, rest] = /^(Question|Look|Try): (.*)$/.exec(one) ?? [];
-    if (word === "Question") return element("p", { class: "question" }, ...nodes(rest));
+    if (word === "Question") return element("p", { class: "question" }, ...nodes(rest[0].toUpperCase() + rest.slice(1)));
     if (word === "Look") return element("details", {}, element("summary", {}, "Guess first, then look"), element("p", {}, ...nodes(rest)));
     return element("p", {}, ...(word ? [element("b", {}, `${word}: `)] : []), ...nodes(rest ?? one));
   });

@@ -59,7 +59,7 @@ export class Result {
     const { tables, plots } = (this.last = view);
     const data = JSON.parse(plots);
     const points = readPoints(data.points);
-    // What the reader chose stays from view to view: `look` is of an address that was opened.
+    // The choices of the reader stay from view to view: `look` has those of an address that was opened.
     const { range, hidden } = this.look ?? this.lookNow();
     const linked = this.look !== undefined;
     this.look = undefined;

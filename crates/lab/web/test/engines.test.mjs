@@ -6,7 +6,7 @@ import { Engines, moduleOf } from "../src/engines.js";
 const workers = [];
 const frames = new Map();
 
-/** A worker that does what the test tells it to. */
+/** A worker whose answers the test gives. */
 class Played {
   constructor() {
     this.asked = [];
@@ -73,7 +73,7 @@ test("of views that come faster than they are drawn, the last one is drawn, and 
   assert.deepEqual(drawn, ["b", "c", "failed", "d"]);
 });
 
-test("what is stopped ends its worker, and the next question gets another one", async () => {
+test("a run that is stopped ends its worker, and the next question gets another one", async () => {
   const one = engines();
   const [stop, later] = [new AbortController(), new AbortController()];
   const run = one.ask({ ask: "run" }, stop.signal);

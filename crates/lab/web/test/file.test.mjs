@@ -260,12 +260,12 @@ test("the margins and the explanation are shown", { skip }, async () => {
   await page.waitForFunction(() => /Why packets/.test(document.querySelector(".notes")?.textContent ?? ""));
 });
 
-test("lessons have their text beside the editor, also on a telephone", { skip }, async () => {
+test("lessons have their text next to the editor, also on a telephone", { skip }, async () => {
   const narrow = await open(address, { width: 390, height: 844 });
   await narrow.waitForFunction(() => window.laboratory?.result.run !== undefined);
   const reach = await narrow.evaluate(() => document.documentElement.scrollWidth);
   assert.ok(reach <= 390, `${reach} px wide`);
-  assert.match(await narrow.locator("#lesson .question").innerText(), /why does the window/);
+  assert.match(await narrow.locator("#lesson .question").innerText(), /Why does the window/);
   assert.equal(await narrow.locator("#lesson details").getAttribute("open"), null);
   await narrow.close();
 });
