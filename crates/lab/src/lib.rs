@@ -33,6 +33,8 @@ mod save;
 mod serve;
 #[cfg(not(target_family = "wasm"))]
 mod server;
+#[cfg(not(target_family = "wasm"))]
+mod settings;
 #[cfg(target_family = "wasm")]
 mod worker;
 
@@ -41,4 +43,6 @@ pub use gallery::LESSONS;
 #[cfg(not(target_family = "wasm"))]
 pub use save::saved;
 #[cfg(not(target_family = "wasm"))]
-pub use serve::{Lab, PORT, Settings};
+pub use serve::Lab;
+#[cfg(not(target_family = "wasm"))]
+pub use settings::{PORT, Settings};

@@ -4,7 +4,7 @@ use crate::desk::{Ask, Desk};
 use crate::place::{Opened, Refusal};
 use crate::run::{Event, Page};
 use crate::save::PAGE;
-use crate::serve::Settings;
+use crate::settings::Settings;
 use accord::report::{Point, RunDir, checks, page, write_run_dir};
 use accord::scenario::print;
 use axum::body::{Body, Bytes};
