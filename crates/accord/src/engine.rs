@@ -1,7 +1,9 @@
 //! Runs of scenarios in engines, one or many.
 
 use crate::Error;
+#[cfg(not(target_family = "wasm"))]
 use crate::lateness::settle;
+#[cfg(not(target_family = "wasm"))]
 use accord_live::{Mode, Program, Setting};
 use accord_record::{Observer, Quiet, Run};
 use accord_scenario::{Engine, Scenario};
@@ -11,8 +13,10 @@ use std::cmp::Reverse;
 /// The options of engines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
+    #[cfg(not(target_family = "wasm"))]
     /// The medium of live runs. The default is the best one that is possible here.
     pub live: Option<Mode>,
+    #[cfg(not(target_family = "wasm"))]
     /// The program whose gateways are at the ends of tunnels in live runs. Without one, scenarios
     /// with tunnels have none.
     pub gateway: Option<Program>,
@@ -20,6 +24,7 @@ pub struct Options {
     pub skip_steady: bool,
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl Options {
     /// Returns what live runs take from their surroundings.
     pub fn setting(&self) -> Setting {
@@ -27,6 +32,7 @@ impl Options {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 /// Returns the medium that was asked for, or the best one that is possible here.
 pub fn live_mode(asked_for: Option<Mode>) -> Mode {
     asked_for.unwrap_or_else(|| match accord_live::obstacle(Mode::Namespaces, &[]) {
@@ -56,6 +62,11 @@ pub fn run(
             accord_sim::run_skipping(scenario, theory.as_ref(), observer)?
         }
         Engine::Packet => accord_sim::run(scenario, observer)?,
+        #[cfg(target_family = "wasm")]
+        Engine::Live => {
+            return Err(Error::Unable("this target has no sockets; use the program".into()));
+        }
+        #[cfg(not(target_family = "wasm"))]
         Engine::Live => {
             let run = accord_live::run(scenario, options.setting(), observer)?;
             settle(scenario, run, observer)?

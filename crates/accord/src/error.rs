@@ -3,6 +3,7 @@
 use crate::built_in::BUILT_IN;
 use accord_fluid::FluidError;
 use accord_language::{Errors, ScenarioError};
+#[cfg(not(target_family = "wasm"))]
 use accord_live::LiveError;
 use accord_record::Interrupted;
 use accord_theory::EquilibriumError;
@@ -86,6 +87,7 @@ impl From<Interrupted> for Error {
     }
 }
 
+#[cfg(not(target_family = "wasm"))]
 impl From<LiveError> for Error {
     fn from(e: LiveError) -> Error {
         match e {

@@ -18,6 +18,8 @@
 //! # Ok::<(), accord::Error>(())
 //! ```
 //!
+//! Targets without sockets, such as WebAssembly, have all but the live engine and run directories.
+//!
 //! The rest is in the modules below. Each is a crate of its own that can be used alone.
 //!
 //! | module | content |
@@ -37,10 +39,12 @@ mod catalogue;
 mod cell;
 mod engine;
 mod error;
+#[cfg(not(target_family = "wasm"))]
 mod lateness;
 mod source;
 
 pub use accord_aqm as aqm;
+#[cfg(not(target_family = "wasm"))]
 pub use accord_columns as columns;
 pub use accord_control as control;
 pub use accord_explain as explain;
@@ -48,6 +52,7 @@ pub use accord_family as family;
 pub use accord_files as files;
 pub use accord_fluid as fluid;
 pub use accord_language as language;
+#[cfg(not(target_family = "wasm"))]
 pub use accord_live as live;
 pub use accord_margins as margins;
 pub use accord_port as port;
@@ -68,7 +73,10 @@ pub use accord_scenario::{Engine, Scenario};
 pub use built_in::{BUILT_IN, EXAMPLES, PACK_FILES, RECORDED, RECORDED_READINGS, papers};
 pub use catalogue::{catalogue, catalogue_with};
 pub use cell::cell as stability_cell;
-pub use engine::{Job, Options, live_mode, run, run_all};
+#[cfg(not(target_family = "wasm"))]
+pub use engine::live_mode;
+pub use engine::{Job, Options, run, run_all};
 pub use error::Error;
+#[cfg(not(target_family = "wasm"))]
 pub use lateness::settle;
 pub use source::{load, set};

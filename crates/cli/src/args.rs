@@ -88,7 +88,7 @@ pub enum Command {
     #[command(after_help = "Example:\n  accord bench newreno-10")]
     Bench(Bench),
     /// Opens a laboratory in the browser: scenarios with sliders, and runs as they are computed.
-    #[command(after_help = "Example:\n  accord lab mine.toml")]
+    #[command(after_help = "Examples:\n  accord lab mine.toml\n  accord lab --save lab.html")]
     Lab(Lab),
     /// Joins sites by encrypted tunnels with contracted rates and weights; needs Linux.
     #[command(after_help = "Example:\n  accord gateway check site.toml")]
@@ -291,6 +291,9 @@ pub struct Lab {
     /// The port of the loopback interface; by default 4670, or any free port if it is taken.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_name = "PORT")]
     pub port: u16,
+    /// Writes the laboratory as one file, which browsers open without Accord and without a network.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "port"])]
+    pub save: Option<PathBuf>,
 }
 
 #[derive(Group)]

@@ -10,6 +10,9 @@ pub fn run(args: Lab, catalogue: &Catalogue) -> Result<bool, Failure> {
     use crate::output::{data, note};
     use crate::progress::interrupted;
 
+    if let Some(path) = &args.save {
+        return save(path);
+    }
     if let Some(file) = &args.file
         && let Err(e) = std::fs::metadata(file)
     {
@@ -27,6 +30,21 @@ pub fn run(args: Lab, catalogue: &Catalogue) -> Result<bool, Failure> {
     data(lab.url())?;
     note("open this address in a browser; Ctrl-C ends the laboratory");
     lab.serve(interrupted).map_err(failed)?;
+    Ok(true)
+}
+
+/// Writes the laboratory as one file.
+#[cfg(feature = "lab")]
+fn save(path: &std::path::Path) -> Result<bool, Failure> {
+    let page = accord_lab::saved().ok_or_else(|| {
+        Failure::Unable(
+            "this build does not carry the engines for browsers; tools/web/build in the sources makes them, and \
+             ACCORD_MODULE=$PWD/target/web/accord.wasm.gz cargo build --release --features web includes them"
+                .into(),
+        )
+    })?;
+    accord::files::write(path, page.as_bytes()).map_err(crate::fail::unwritable(path))?;
+    crate::output::note(format!("written: {}; open it in a browser", path.display()));
     Ok(true)
 }
 

@@ -12,17 +12,22 @@ const MOST_DRAWN: usize = 400;
 /// The maximum number of flows of a group whose paths are drawn.
 const MOST_WAYS: usize = 64;
 
-/// Reads a scenario text under the name of its file.
-pub fn read(name: &str, text: &str, catalogue: &Catalogue) -> Result<(File, Vec<Scenario>), Error> {
+/// Reads a scenario text under the name of its file, with its own seed or another one.
+pub fn read(
+    name: &str,
+    text: &str,
+    catalogue: &Catalogue,
+    seed: Option<u64>,
+) -> Result<(File, Vec<Scenario>), Error> {
     let file = File::parse(name, text)?;
-    let points = file.points(catalogue, None)?;
+    let points = file.points(catalogue, seed)?;
     Ok((file, points))
 }
 
 /// Returns the view of a text: its errors with their places in UTF-16 units, as in browsers; the labels
 /// of the points of its sweep, or one empty label; and the network of the first point.
 pub fn draft(name: &str, text: &str, catalogue: &Catalogue) -> Value {
-    let errors = match read(name, text, catalogue) {
+    let errors = match read(name, text, catalogue, None) {
         Ok((_, points)) => {
             let labels: Vec<String> = points.iter().map(|s| label(&s.point)).collect();
             let network = points.first().map(network);

@@ -1,7 +1,11 @@
-//! The laboratory: a page on localhost on which a scenario is written, run and compared.
+//! The laboratory: a page on which a scenario is written, run and compared.
 //!
 //! The page shows the errors of a scenario as it is typed, its topology, and its plots. Theory and
 //! the fluid engine respond to every change. Packet runs are streamed while they are computed.
+//!
+//! The page is served on localhost ([`Lab`]), or is one file that a browser opens without a server
+//! ([`saved`]). Both have the same answers to the page's requests. In the file a worker gives them: this
+//! crate as WebAssembly, which `tools/web/build` makes.
 //!
 //! The server listens on the loopback interface only. Every request has to carry a secret, which is
 //! in the address of the page, and the page loads nothing from elsewhere.
@@ -16,108 +20,29 @@
 
 #![expect(clippy::disallowed_methods, reason = "a server waits, and reports the duration of runs")]
 
+mod desk;
 mod draft;
 mod exercise;
 mod gallery;
+#[cfg(not(target_family = "wasm"))]
 mod place;
 mod run;
+#[cfg(not(target_family = "wasm"))]
+mod save;
+#[cfg(not(target_family = "wasm"))]
+mod serve;
+#[cfg(not(target_family = "wasm"))]
 mod server;
+#[cfg(not(target_family = "wasm"))]
+mod settings;
+#[cfg(target_family = "wasm")]
+mod worker;
 
 pub use exercise::{Exercise, Task};
 pub use gallery::LESSONS;
-
-use accord::Catalogue;
-use place::Opened;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::PathBuf;
-
-/// The settings of a laboratory.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The controllers and queue disciplines available to scenarios.
-    pub catalogue: Catalogue,
-    /// The scenario file that the page opens, and that it may save.
-    pub file: Option<PathBuf>,
-    /// The folder in which the page may create files.
-    pub folder: PathBuf,
-    /// The directory below which runs are exported.
-    pub runs: PathBuf,
-    /// The port to listen on, or 0 for [`PORT`] or, if that is taken, any free one.
-    pub port: u16,
-}
-
-/// The preferred port. Browsers keep texts per address, so that a text outlives the server only at
-/// the same port.
-pub const PORT: u16 = 4670;
-
-impl Settings {
-    /// Returns settings without a file. Files are created in the working directory, and runs are
-    /// exported below `runs` there.
-    pub fn new(catalogue: Catalogue) -> Settings {
-        Settings { catalogue, file: None, folder: ".".into(), runs: "runs".into(), port: 0 }
-    }
-}
-
-/// A listening laboratory.
-#[derive(Debug)]
-pub struct Lab {
-    listener: TcpListener,
-    address: SocketAddr,
-    secret: String,
-    settings: Settings,
-    opened: Option<Opened>,
-}
-
-impl Lab {
-    /// Reads the file, and opens a port on the loopback interface.
-    ///
-    /// # Errors
-    /// Fails if the file cannot be read or is not UTF-8 text, if the port is taken, or if the system
-    /// has no random numbers.
-    pub fn open(settings: Settings) -> std::io::Result<Lab> {
-        let opened = settings.file.clone().map(Opened::read).transpose()?;
-        let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
-        let listener = match settings.port {
-            0 => bind(PORT).or_else(|_| bind(0))?,
-            port => bind(port)?,
-        };
-        listener.set_nonblocking(true)?;
-        let mut secret = [0; 16];
-        getrandom::fill(&mut secret).map_err(std::io::Error::other)?;
-        Ok(Lab {
-            address: listener.local_addr()?,
-            listener,
-            secret: secret.iter().map(|byte| format!("{byte:02x}")).collect(),
-            settings,
-            opened,
-        })
-    }
-
-    /// Returns the address of the page, with its secret.
-    pub fn url(&self) -> String {
-        format!("http://{}/?token={}", self.address, self.secret)
-    }
-
-    /// Serves the page until `stop` returns true. It is called ten times per second.
-    ///
-    /// # Errors
-    /// Fails if the system refuses to serve.
-    pub fn serve(self, stop: impl Fn() -> bool + Send + 'static) -> std::io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let listener = tokio::net::TcpListener::from_std(self.listener)?;
-            let router = server::router(self.secret, self.address, self.settings, self.opened);
-            let serving = std::future::IntoFuture::into_future(axum::serve(listener, router));
-            let ended = tokio::task::spawn_blocking(move || {
-                while !stop() {
-                    std::thread::sleep(std::time::Duration::from_millis(100));
-                }
-            });
-            // The first to finish ends the other: open streams do not keep the server alive.
-            let serving = tokio::spawn(serving);
-            let _ = ended.await;
-            serving.abort();
-            Ok(())
-        })
-    }
-}
+#[cfg(not(target_family = "wasm"))]
+pub use save::saved;
+#[cfg(not(target_family = "wasm"))]
+pub use serve::Lab;
+#[cfg(not(target_family = "wasm"))]
+pub use settings::{PORT, Settings};

@@ -5,27 +5,13 @@ use accord::report::{Point, checks, page_parts};
 use accord::scenario::{Engine, Scenario};
 use accord::units::Time;
 use accord::{Error, Options};
-use serde::{Deserialize, Serialize};
-use std::time::{Duration, Instant};
+use serde::Serialize;
+use serde_json::Value;
 
-/// The minimum interval between views of a run in progress.
-const BETWEEN: Duration = Duration::from_millis(300);
+/// The minimum interval between views of a run in progress, in seconds.
+const BETWEEN: f64 = 0.3;
 
-/// A request of the page.
-#[derive(Debug, Deserialize)]
-pub struct Request {
-    /// The scenario.
-    pub text: String,
-    /// The key of the file that it is from.
-    pub file: Option<String>,
-    /// The names of the engines, in the order of their runs.
-    pub engines: Vec<String>,
-    /// The point of the sweep.
-    #[serde(default)]
-    pub point: usize,
-}
-
-/// An event for the page, one line each.
+/// An event for the page: a line of JSON.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
 pub enum Event {
@@ -52,43 +38,52 @@ pub enum Event {
         /// The reason.
         message: String,
     },
-    /// All engines are done.
-    Done {
-        /// The number of the result for an export.
-        run: u64,
-        /// The duration in seconds.
-        seconds: f64,
+    /// The answer to a request, which ends it.
+    Answer {
+        /// The answer.
+        answer: Value,
+    },
+    /// A request without an answer.
+    Refused {
+        /// The reason, a sentence.
+        message: String,
     },
 }
 
-/// The receiver of events. It returns false if the page has gone.
-pub type Listener<'a> = dyn FnMut(Event) -> bool + 'a;
+/// The page that waits for an answer.
+pub trait Page {
+    /// Returns the seconds since some moment.
+    fn now(&self) -> f64;
+
+    /// Shows an event. Returns false if the page has gone.
+    fn show(&mut self, event: Event) -> bool;
+}
 
 /// Runs the engines one after the other. Returns the runs, or `None` if the page has gone.
-pub fn run(scenario: &Scenario, engines: &[Engine], listener: &mut Listener) -> Option<Vec<Run>> {
+pub fn run(scenario: &Scenario, engines: &[Engine], page: &mut dyn Page) -> Option<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
     for (i, &engine) in engines.iter().enumerate() {
+        let now = page.now();
         let mut watch = Watch {
             scenario,
-            engine,
             done: &runs,
-            listener,
-            shown: Instant::now(),
-            reported: Instant::now(),
+            progress: Progress::new(scenario, engine, page),
+            shown: now,
+            pause: BETWEEN,
         };
         match accord::run(scenario, engine, &Options::default(), &mut watch) {
             Ok(run) => runs.push(run),
             Err(Error::Interrupted) => return None,
             Err(e) => {
                 let (engine, message) = (engine.name(), e.to_string());
-                if !listener(Event::Failed { engine, message }) {
+                if !page.show(Event::Failed { engine, message }) {
                     return None;
                 }
             }
         }
         // Theory and fluid are fast, so that they are shown together.
         let more = engines.get(i + 1).is_some_and(|e| is_quick(*e));
-        if !more && !listener(view(scenario, &runs, true)) {
+        if !more && !page.show(view(scenario, &runs, true)) {
             return None;
         }
     }
@@ -109,44 +104,63 @@ fn view(scenario: &Scenario, runs: &[Run], complete: bool) -> Event {
 /// Shows a run in progress, together with those that are done.
 struct Watch<'a> {
     scenario: &'a Scenario,
-    engine: Engine,
     done: &'a [Run],
-    listener: &'a mut Listener<'a>,
+    progress: Progress<'a>,
     /// The time of the latest view.
-    shown: Instant,
-    /// The time of the latest progress event.
-    reported: Instant,
-}
-
-impl Watch<'_> {
-    fn send(&mut self, event: Event) -> Result<(), Interrupted> {
-        if (self.listener)(event) { Ok(()) } else { Err(Interrupted) }
-    }
+    shown: f64,
+    /// The seconds until the next view: longer if views take long, so that the run goes on.
+    pause: f64,
 }
 
 impl Observer for Watch<'_> {
     fn progress(&mut self, now: Time) -> Result<(), Interrupted> {
-        if self.reported.elapsed() < BETWEEN / 3 {
-            return Ok(());
-        }
-        self.reported = Instant::now();
-        let part = now.as_secs_f64() / self.scenario.duration.as_secs_f64();
-        let engine = self.engine.name();
-        self.send(Event::Progress { engine, part })
+        self.progress.progress(now)
     }
 
     fn wants_record(&mut self) -> bool {
-        self.shown.elapsed() >= BETWEEN
+        self.progress.page.now() - self.shown >= self.pause
     }
 
     fn recorded(&mut self, time: Vec<f64>, series: Vec<Series>) {
-        let manifest = Manifest::new(self.engine, self.scenario, String::new());
+        let begun = self.progress.page.now();
+        let manifest = Manifest::new(self.progress.engine, self.scenario, String::new());
         let so_far = Run::new(manifest, time, series);
         let mut runs = self.done.to_vec();
         runs.push(so_far);
         let view = view(self.scenario, &runs, false);
         // If the page has gone, the next progress event reports it.
-        let _ = self.send(view);
-        self.shown = Instant::now();
+        self.progress.page.show(view);
+        self.shown = self.progress.page.now();
+        self.pause = BETWEEN.max(3.0 * (self.shown - begun));
+    }
+}
+
+/// Shows the progress of a run.
+pub struct Progress<'a> {
+    page: &'a mut dyn Page,
+    engine: Engine,
+    /// The length of the run, in seconds.
+    duration: f64,
+    /// The time of the latest event.
+    reported: f64,
+}
+
+impl<'a> Progress<'a> {
+    /// Creates the observer of a run that begins now.
+    pub fn new(scenario: &Scenario, engine: Engine, page: &'a mut dyn Page) -> Progress<'a> {
+        let (duration, reported) = (scenario.duration.as_secs_f64(), page.now());
+        Progress { page, engine, duration, reported }
+    }
+}
+
+impl Observer for Progress<'_> {
+    fn progress(&mut self, now: Time) -> Result<(), Interrupted> {
+        let at = self.page.now();
+        if at - self.reported < BETWEEN / 3.0 {
+            return Ok(());
+        }
+        self.reported = at;
+        let (engine, part) = (self.engine.name(), now.as_secs_f64() / self.duration);
+        if self.page.show(Event::Progress { engine, part }) { Ok(()) } else { Err(Interrupted) }
     }
 }

@@ -1,14 +1,12 @@
 //! The server: the addresses and their access control.
 
-use crate::Settings;
-use crate::draft::{draft, read};
-use crate::exercise::{Exercise, Task};
-use crate::gallery::{FIRST, entries, text};
+use crate::desk::{Ask, Desk};
 use crate::place::{Opened, Refusal};
-use crate::run::{Event, Request, run};
+use crate::run::{Event, Page};
+use crate::save::PAGE;
+use crate::settings::Settings;
 use accord::report::{Point, RunDir, checks, page, write_run_dir};
-use accord::scenario::{Scenario, print};
-use accord::{Catalogue, Engine, Run};
+use accord::scenario::print;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -19,35 +17,25 @@ use axum::{Json, Router, middleware};
 use futures_channel::mpsc;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-const PAGE: &str = include_str!("../web/dist/lab.html");
 /// The maximum length of a request, in bytes: a scenario file and its quotes.
 const LONGEST: usize = 16 << 20;
 /// The number of views that wait if the page draws more slowly than they are computed. Beyond it
 /// the run waits.
 const AHEAD: usize = 4;
-/// The number of results kept for export.
-const KEPT: usize = 8;
 
 struct Shared {
     secret: String,
     hosts: [String; 2],
     settings: Settings,
-    results: Mutex<Results>,
+    desk: Desk,
     /// The files that were opened, the last one at the end. Each tab of the page has one of its own.
     opened: Mutex<Vec<Opened>>,
-}
-
-#[derive(Default)]
-struct Results {
-    last: u64,
-    kept: BTreeMap<u64, (Scenario, Vec<Run>)>,
 }
 
 type Lab = State<Arc<Shared>>;
@@ -63,22 +51,16 @@ pub fn router(
     let shared = Arc::new(Shared {
         secret,
         hosts: [format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+        desk: Desk::new(settings.catalogue),
         settings,
-        results: Mutex::default(),
         opened: Mutex::new(opened.into_iter().collect()),
     });
     Router::new()
         .route("/", get(async || Html(PAGE)))
         .route("/api/start", get(start))
-        .route("/api/gallery", get(async || Json(entries())))
-        .route("/api/scenario", get(scenario))
-        .route("/api/schema", get(schema))
-        .route("/api/check", post(check))
-        .route("/api/run", post(stream))
+        .route("/api/ask", post(ask))
         .route("/api/export", post(export))
         .route("/api/save", post(save))
-        .route("/api/exercise", get(exercise))
-        .route("/api/grade", post(grade))
         .layer(DefaultBodyLimit::max(LONGEST))
         .layer(middleware::from_fn_with_state(shared.clone(), guard))
         .with_state(shared)
@@ -123,8 +105,7 @@ struct Start {
     file: Option<String>,
 }
 
-/// Returns the initial data of a tab: the file that it had open, or else the one opened last, with its
-/// text, or else the lesson to show.
+/// Returns the file that the tab had open, or else the one opened last, with its text.
 async fn start(
     State(lab): Lab,
     Query(Start { file }): Query<Start>,
@@ -140,66 +121,51 @@ async fn start(
         Json(json!({
             "file": opened.as_ref().map(|o| o.place()),
             "text": opened.as_ref().map_or("", |o| &o.text),
-            "lesson": FIRST,
         }))
     })
     .await
 }
 
 #[derive(Deserialize)]
-struct Id {
-    id: String,
-}
-
-async fn scenario(Query(Id { id }): Query<Id>) -> Result<&'static str, Refusal> {
-    text(&id).ok_or(Refusal(StatusCode::NOT_FOUND, format!("unknown scenario \"{id}\"")))
-}
-
-async fn schema(State(lab): Lab) -> Json<Value> {
-    Json(accord::language::schema(&lab.settings.catalogue))
-}
-
-#[derive(Deserialize)]
-struct Text {
-    text: String,
+struct Question {
     /// The key of the tab's file.
     file: Option<String>,
+    #[serde(flatten)]
+    ask: Ask,
 }
 
-async fn check(
+/// Answers a request of the page, and streams the events on the way: a line of JSON each.
+async fn ask(
     State(lab): Lab,
-    Json(Text { text, file }): Json<Text>,
-) -> Result<Json<Value>, Refusal> {
-    let name = lab.name(file.as_deref());
-    let checked = blocking(move || draft(&name, &text, &lab.settings.catalogue)).await?;
-    Ok(Json(checked))
-}
-
-/// Runs a scenario, and streams its events: a line of JSON each.
-async fn stream(State(lab): Lab, Json(request): Json<Request>) -> Result<Response, Refusal> {
-    let Request { text, file, engines, point } = request;
-    let (name, catalogue) = (lab.name(file.as_deref()), lab.settings.catalogue);
-    let engines: Result<Vec<Engine>, String> = engines.iter().map(|e| e.parse()).collect();
-    let engines = engines.map_err(Refusal::wrong)?;
-    let scenario = blocking(move || point_of(&name, &text, &catalogue, point)).await??;
-    let (mut sender, lines) = mpsc::channel::<Result<Bytes, Infallible>>(AHEAD);
+    Json(Question { file, ask }): Json<Question>,
+) -> Result<Response, Refusal> {
+    let (sender, lines) = mpsc::channel::<Result<Bytes, Infallible>>(AHEAD);
     let thread = std::thread::Builder::new().name("lab-run".into());
     let started = thread.spawn(move || {
-        let begun = Instant::now();
-        let mut report = |event: Event| {
-            let mut line = serde_json::to_vec(&event).expect("events are plain data");
-            line.push(b'\n');
-            send(&mut sender, line)
-        };
-        if let Some(runs) = run(&scenario, &engines, &mut report) {
-            let run = lab.keep(scenario, runs);
-            let seconds = begun.elapsed().as_secs_f64();
-            report(Event::Done { run, seconds });
-        }
+        let mut listener = Listener { sender, begun: Instant::now() };
+        lab.desk.serve(ask, &lab.name(file.as_deref()), &mut listener);
     });
     started.map_err(|e| Refusal(StatusCode::SERVICE_UNAVAILABLE, e.to_string()))?;
     let kind = [(header::CONTENT_TYPE, "application/x-ndjson")];
     Ok((kind, Body::from_stream(lines)).into_response())
+}
+
+/// The page at the other end of a response.
+struct Listener {
+    sender: mpsc::Sender<Result<Bytes, Infallible>>,
+    begun: Instant,
+}
+
+impl Page for Listener {
+    fn now(&self) -> f64 {
+        self.begun.elapsed().as_secs_f64()
+    }
+
+    fn show(&mut self, event: Event) -> bool {
+        let mut line = serde_json::to_vec(&event).expect("events are plain data");
+        line.push(b'\n');
+        send(&mut self.sender, line)
+    }
 }
 
 /// Sends a line. Waits until the page has read enough of the previous ones. Returns false if the
@@ -218,21 +184,6 @@ fn send(sender: &mut mpsc::Sender<Result<Bytes, Infallible>>, line: Vec<u8>) -> 
     }
 }
 
-fn point_of(
-    name: &str,
-    text: &str,
-    catalogue: &Catalogue,
-    point: usize,
-) -> Result<Scenario, Refusal> {
-    let read = read(name, text, catalogue);
-    let (_, mut points) = read.map_err(Refusal::wrong)?;
-    if point < points.len() {
-        return Ok(points.swap_remove(point));
-    }
-    let n = points.len();
-    Err(Refusal::wrong(format!("the sweep has no point {point}; its {n} points count from 0")))
-}
-
 #[derive(Deserialize)]
 struct Export {
     run: u64,
@@ -243,10 +194,8 @@ async fn export(
     State(lab): Lab,
     Json(Export { run }): Json<Export>,
 ) -> Result<Json<Value>, Refusal> {
-    let found = lab.results.lock().unwrap_or_else(PoisonError::into_inner).kept.get(&run).cloned();
-    let gone =
-        || Refusal(StatusCode::NOT_FOUND, "this result is no longer kept; run it again".into());
-    let (scenario, runs) = found.ok_or_else(gone)?;
+    let gone = |why| Refusal(StatusCode::NOT_FOUND, why);
+    let (scenario, runs) = lab.desk.result(run).map_err(gone)?;
     let directory = blocking(move || -> Result<PathBuf, Refusal> {
         let checks = checks(&scenario, &runs.iter().collect::<Vec<_>>());
         let point = Point { scenario: &scenario, runs: &runs, checks: &checks };
@@ -315,40 +264,6 @@ async fn save(State(lab): Lab, Json(request): Json<Save>) -> Result<Json<Value>,
     .await?
 }
 
-#[derive(Deserialize)]
-struct Student {
-    id: String,
-    seed: String,
-}
-
-/// Returns the exercise of a lesson for a student, or null if the lesson has none.
-async fn exercise(
-    Query(Student { id, seed }): Query<Student>,
-) -> Result<Json<Option<Task>>, Refusal> {
-    Ok(Json(Exercise::of(&id).map(|e| e.task(&seed))))
-}
-
-#[derive(Deserialize)]
-struct Attempt {
-    id: String,
-    seed: String,
-    answer: f64,
-}
-
-/// Grades an answer by running the lesson with it.
-async fn grade(
-    State(lab): Lab,
-    Json(Attempt { id, seed, answer }): Json<Attempt>,
-) -> Result<Json<Value>, Refusal> {
-    let exercise = Exercise::of(&id);
-    let none = || Refusal(StatusCode::NOT_FOUND, format!("{id} has no exercise"));
-    let exercise = exercise.ok_or_else(none)?;
-    let graded =
-        blocking(move || exercise.grade(&id, &seed, answer, &lab.settings.catalogue)).await?;
-    let (right, message) = graded.map_err(Refusal::wrong)?;
-    Ok(Json(json!({ "right": right, "message": message })))
-}
-
 /// Runs blocking work off the server's threads.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
@@ -375,17 +290,6 @@ impl Shared {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let name = opened.iter().find(|o| Some(o.key.as_str()) == key).map(Opened::file);
         name.unwrap_or_else(|| "lab.toml".into())
-    }
-
-    fn keep(&self, scenario: Scenario, runs: Vec<Run>) -> u64 {
-        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        results.last += 1;
-        let number = results.last;
-        results.kept.insert(number, (scenario, runs));
-        while results.kept.len() > KEPT {
-            results.kept.pop_first();
-        }
-        number
     }
 }
 

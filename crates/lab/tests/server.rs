@@ -1,7 +1,10 @@
 //! The answers of the server, and their access control.
 #![expect(clippy::disallowed_methods, reason = "it waits for a server")]
 
+use accord::record::Quiet;
+use accord::{Engine, File, Options, run};
 use accord_lab::{Lab, Settings};
+use serde_json::json;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::Path;
@@ -59,6 +62,29 @@ impl Served {
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         answer(self.send(method, path, &self.host, &self.token, body))
     }
+
+    /// Returns the events of a request: "answer" or "refused" is the last one.
+    fn events(&self, request: serde_json::Value) -> Vec<serde_json::Value> {
+        let (status, stream) = self.ask("POST", "/api/ask", &request.to_string());
+        assert_eq!(status, 200, "{stream}");
+        events(&stream)
+    }
+
+    /// Returns the answer to a request.
+    fn answer(&self, request: serde_json::Value) -> serde_json::Value {
+        let mut last = self.events(request).pop().expect("an event");
+        assert_eq!(last["event"], "answer", "{last}");
+        last["answer"].take()
+    }
+}
+
+/// The events of a response, the last of which is the answer or a refusal.
+fn events(stream: &str) -> Vec<serde_json::Value> {
+    // Chunks have extra lines with their lengths.
+    (stream.lines())
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .filter(|event: &serde_json::Value| event.is_object())
+        .collect()
 }
 
 fn answer(mut stream: TcpStream) -> (u16, String) {
@@ -89,7 +115,7 @@ fn only_those_who_know_the_address_get_in() {
         (host, &token[..31]),
         ("accord.example", token),
     ] {
-        for path in ["/", "/api/gallery", "/api/start"] {
+        for path in ["/", "/api/ask", "/api/start"] {
             assert_eq!(answer(lab.send("GET", path, host, token, "")).0, 403, "{host} {path}");
         }
     }
@@ -100,9 +126,7 @@ fn errors_have_places_as_browsers_count() {
     let lab = serve(plain());
     // Two units of UTF-16 and four bytes precede the error.
     let text = format!("title = \"𝛼\"\nsteddy = 1\n{SMALL}");
-    let (status, answer) = lab.ask("POST", "/api/check", &body(&text, ""));
-    assert_eq!(status, 200);
-    let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+    let answer = lab.answer(json!({ "ask": "check", "text": text }));
     let error = &answer["errors"][0];
     assert_eq!(error["line"], 2);
     let from = error["from"].as_u64().unwrap() as usize;
@@ -114,16 +138,13 @@ fn errors_have_places_as_browsers_count() {
 fn a_run_streams_views_and_can_be_exported() {
     let runs = tempfile::tempdir().unwrap();
     let lab = serve(Settings { runs: runs.path().into(), ..plain() });
-    let request = body(SMALL, ", \"engines\": [\"theory\", \"fluid\", \"packet\"]");
-    let (status, stream) = lab.ask("POST", "/api/run", &request);
-    assert_eq!(status, 200);
-    // Chunks have extra lines with their lengths.
-    let events: Vec<serde_json::Value> = (stream.lines())
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .filter(|event: &serde_json::Value| event.is_object())
-        .collect();
-    let last = events.last().expect("events");
-    assert_eq!(last["event"], "done");
+    let all = ["theory", "fluid", "packet"];
+    let events = lab.events(json!({ "ask": "run", "text": SMALL, "engines": all }));
+    let last = &events.last().expect("events")["answer"];
+    let file = File::parse("lab.toml", SMALL).expect("sound");
+    let scenario = &file.points(&accord::catalogue(), None).expect("sound")[0];
+    let native = run(scenario, Engine::Packet, &Options::default(), &mut Quiet).expect("it runs");
+    assert_eq!(last["digests"]["packet"], native.manifest.digest);
     let view = &events[events.len() - 2];
     assert_eq!(view["complete"], true);
     let plots: serde_json::Value =
@@ -147,8 +168,8 @@ fn a_page_that_goes_away_ends_its_run() {
     rayon::broadcast(|_| ());
     let lab = serve(plain());
     let long = SMALL.replace("2 s", "1000000 s");
-    let request = body(&long, ", \"engines\": [\"packet\"]");
-    let stream = lab.send("POST", "/api/run", &lab.host, &lab.token, &request);
+    let request = json!({ "ask": "run", "text": long, "engines": ["packet"] }).to_string();
+    let stream = lab.send("POST", "/api/ask", &lab.host, &lab.token, &request);
     let mut lines = BufReader::new(stream);
     let mut line = String::new();
     while !line.contains("\"event\":\"view\"") {
@@ -342,39 +363,39 @@ fn a_file_that_is_not_text_is_not_opened() {
 #[test]
 fn an_exercise_comes_without_its_answer_and_is_graded() {
     let lab = serve(plain());
-    let json = |answer: (u16, String)| -> serde_json::Value {
-        assert_eq!(answer.0, 200, "{}", answer.1);
-        serde_json::from_str(&answer.1).expect("JSON")
-    };
-    let task = json(lab.ask("GET", "/api/exercise?id=10-contracts&seed=Ada", ""));
+    let exercise = |id: &str| lab.answer(json!({ "ask": "exercise", "id": id, "seed": "Ada" }));
+    let task = exercise("10-contracts");
     let keys: Vec<&String> = task.as_object().expect("an object").keys().collect();
     assert_eq!(keys, ["question", "unit"]);
-    let attempt = |answer: &str| {
-        let body = format!("{{\"id\": \"10-contracts\", \"seed\": \"Ada\", \"answer\": {answer}}}");
-        lab.ask("POST", "/api/grade", &body)
-    };
-    assert_eq!(json(attempt("0.5"))["right"], false);
+    let attempt = |answer: f64| json!({ "ask": "grade", "id": "10-contracts", "seed": "Ada", "answer": answer });
+    assert_eq!(lab.answer(attempt(0.5))["right"], false);
     // A contract is positive.
-    let (status, why) = attempt("-1");
-    assert_eq!(status, 400, "{why}");
-    let none = lab.ask("GET", "/api/exercise?id=01-aimd&seed=Ada", "");
-    assert_eq!(none, (200, "null".into()));
+    assert_eq!(lab.events(attempt(-1.0))[0]["event"], "refused");
+    assert_eq!(exercise("01-aimd"), serde_json::Value::Null);
 }
 
 #[test]
 fn nonsense_is_refused() {
     let lab = serve(plain());
-    let engines = ", \"engines\": [\"packet\"]";
+    for (request, why) in [
+        (json!({ "ask": "run", "text": "not toml", "engines": ["packet"] }), "expected"),
+        (json!({ "ask": "run", "text": SMALL, "engines": ["warp"] }), "warp"),
+        (json!({ "ask": "run", "text": SMALL, "engines": ["packet"], "point": 7 }), "no point 7"),
+        (json!({ "ask": "grade", "id": "x", "seed": "", "answer": 1 }), "x has no exercise"),
+        (json!({ "ask": "scenario", "id": "../../etc/passwd" }), "unknown scenario"),
+        (json!({ "ask": "page", "run": 99 }), "no longer kept"),
+    ] {
+        let events = lab.events(request);
+        assert_eq!(events.len(), 1);
+        let message = events[0]["message"].as_str().expect("a refusal");
+        assert!(events[0]["event"] == "refused" && message.contains(why), "{message}");
+    }
     for (path, body, status) in [
-        ("/api/run", body("not toml", engines), 400),
-        ("/api/run", body(SMALL, ", \"engines\": [\"warp\"]"), 400),
-        ("/api/run", body(SMALL, ", \"engines\": [\"packet\"], \"point\": 7"), 400),
-        ("/api/run", "{".into(), 400),
-        ("/api/check", "[]".into(), 422),
+        ("/api/ask", "{".into(), 400),
+        ("/api/ask", "[]".into(), 422),
+        ("/api/ask", "{\"ask\": \"dance\"}".into(), 422),
         ("/api/save", body(SMALL, ""), 422),
-        ("/api/grade", "{\"id\": \"x\", \"seed\": \"\", \"answer\": 1}".into(), 404),
     ] {
         assert_eq!(lab.ask("POST", path, &body).0, status, "{path} {body:.60}");
     }
-    assert_eq!(lab.ask("GET", "/api/scenario?id=../../etc/passwd", "").0, 404);
 }

@@ -17,7 +17,10 @@ for (const byte of Buffer.concat(sources.map((f) => readFileSync(f)))) {
 }
 
 const common = { bundle: true, minify: true, write: false, target: "es2022", charset: "utf8", nodePaths: ["node_modules"] };
-const js = await build({ ...common, entryPoints: ["src/main.js"], format: "iife", legalComments: "eof" });
+const worker = await build({ ...common, entryPoints: ["src/worker.js"], format: "iife" });
+// The page makes its workers of this text.
+const define = { WORKER: JSON.stringify(worker.outputFiles[0].text) };
+const js = await build({ ...common, define, entryPoints: ["src/main.js"], format: "iife", legalComments: "eof" });
 const css = await build({ ...common, entryPoints: ["lab.css"] });
 // The packages in the page, with their licences: MIT, ISC or BSD.
 const packages = ["uplot", "d3-force", "@codemirror/view", "@codemirror/legacy-modes"];
@@ -32,6 +35,7 @@ writeFileSync(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; connect-src 'self'; img-src data: blob:; worker-src blob:; script-src 'unsafe-inline' 'wasm-unsafe-eval' blob:; style-src 'unsafe-inline'">
 <title>Accord laboratory</title>
 <!-- Contains
 ${licences.join("\n\n").replaceAll("--", "- -")}
@@ -44,27 +48,30 @@ ${licences.join("\n\n").replaceAll("--", "- -")}
 <select id="gallery" aria-label="Lessons and experiments"></select>
 <span id="file"></span>
 <button type="button" id="save" hidden>Save</button>
-<button type="button" id="save-as">Save as …</button>
+<button type="button" id="save-as" class="served">Save as …</button>
 <button type="button" id="download">Download</button>
+<button type="button" id="link" title="Copies an address that opens this text">Link</button>
 <button type="button" id="original" hidden>Original</button>
 <select id="point" aria-label="Point of the sweep" hidden></select>
 <span class="engines">
 <label><input type="checkbox" id="engine-theory" checked> theory</label>
 <label><input type="checkbox" id="engine-fluid" checked> fluid</label>
 <label><input type="checkbox" id="engine-packet" checked> packet</label>
-<label><input type="checkbox" id="engine-live"> live</label>
+<label class="served"><input type="checkbox" id="engine-live"> live</label>
 </span>
 <button type="button" id="run" title="Ctrl-Enter">Run</button>
 <button type="button" id="stop" disabled>Stop</button>
 <span id="message" role="alert"></span>
 </header>
 <main id="draft">
+<section id="lesson" aria-label="Lesson" hidden></section>
 <div id="editor"></div>
 <details id="exercise" hidden></details>
 <div id="network"></div>
 <div id="sliders" role="group" aria-label="Numbers of the scenario"></div>
 </main>
 <section id="results" aria-label="Results"></section>
+<script type="application/octet-stream" id="module"></script>
 <script>${js.outputFiles[0].text.replaceAll("</script", "<\\/script")}</script>
 </body>
 </html>

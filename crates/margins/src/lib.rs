@@ -39,6 +39,7 @@ mod margins;
 mod rest;
 mod roots;
 mod rounds;
+mod show;
 mod signal;
 mod stability;
 
@@ -50,4 +51,5 @@ pub use nalgebra::Complex;
 pub use rest::Rest;
 pub use roots::rightmost_roots;
 pub use rounds::{Loop, largest};
+pub use show::text;
 pub use stability::{Stability, stability};

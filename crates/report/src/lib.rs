@@ -9,6 +9,8 @@
 //! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk.
 //! - [`Kept`] holds the runs of a command that has not ended yet.
 //! - [`page()`] draws a run, and [`Figure`] draws for papers.
+//!
+//! WebAssembly has no files: run directories, their comparison and figures of them are not there.
 
 mod axis;
 mod check;
@@ -16,12 +18,15 @@ mod class;
 mod compare;
 mod declared;
 mod estimate;
+#[cfg(not(target_family = "wasm"))]
 mod figure;
+#[cfg(not(target_family = "wasm"))]
 mod files;
 mod gap;
 mod json;
 mod markup;
 mod measure;
+mod named;
 mod overview;
 mod page;
 mod papers;
@@ -36,6 +41,7 @@ mod table;
 mod trace;
 mod transfers;
 mod verdict;
+#[cfg(not(target_family = "wasm"))]
 mod versus;
 
 pub use axis::label;
@@ -47,7 +53,9 @@ pub use compare::{
 };
 pub use declared::{LAW_AXIS, OUR_LAW, Open, PaperFigure, PaperLaw, Papers, Permitted};
 pub use estimate::Estimate;
+#[cfg(not(target_family = "wasm"))]
 pub use figure::{By, Facet, Figure, FigureError, Kind as FigureKind, Line, Log, Request, Width};
+#[cfg(not(target_family = "wasm"))]
 pub use files::{
     CertificateRecord, FileError, Kept, LoadedRun, Lock, RunDir, RunRecord, Stored, StoredManifest,
     check_comparison_place, check_map_place, check_place, is_refused, load_run_dir, load_stored,
@@ -57,8 +65,11 @@ pub use files::{
 pub use gap::gap;
 pub use json::{FORMAT_VERSION, Point, check_record, experiment_record, joined, settings_record};
 pub use markup::escape;
+pub use named::series_record;
 pub use overview::overview;
-pub use page::{PageParts, comparison_page, page, page_parts, shell};
+#[cfg(not(target_family = "wasm"))]
+pub use page::comparison_page;
+pub use page::{PageParts, page, page_parts, shell};
 pub use papers::{
     FigureCounts, FigureRecord, FigureVerdict, FindingRecord, OwnRecord, RivalRecord, Score, Share,
     Summary,
@@ -73,6 +84,7 @@ pub use style::Style;
 pub use table::{AGREE, checks_table, comparison, comparison_of, remarks, table};
 pub use transfers::TransferRow;
 pub use verdict::{Judged, Kind, Tally, totals};
+#[cfg(not(target_family = "wasm"))]
 pub use versus::{
     UNNAMED, Versus, comparison_record, differences, pair_measured, versus, versus_table,
 };

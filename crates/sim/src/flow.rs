@@ -90,8 +90,11 @@ enum Activity {
     Asleep,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Flow>() <= 576);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(Flow::RECEIVER.end == 2 && Flow::SENDER.end == 6);
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(offset_of!(Flow, pending) == 512);
 
 /// The data that would not have arrived yet over empty queues.

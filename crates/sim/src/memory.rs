@@ -21,6 +21,8 @@ fn fetch_at<T>(place: *const T) {
         // faults at no address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = place;
 }
 
 /// Prefetches all cache lines of a value.

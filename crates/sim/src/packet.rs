@@ -29,6 +29,7 @@ pub struct Packet {
 /// The virtual delay of a packet whose receiver does not read it.
 pub const UNREAD: f32 = f32::NAN;
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Packet>() <= 48);
 
 impl Packet {

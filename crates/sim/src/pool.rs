@@ -18,6 +18,7 @@ struct Node {
 /// The flow number of a node without a packet.
 const FREE: u32 = Packet::NONE.flow;
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Node>() == 64);
 
 const NIL: u32 = u32::MAX;

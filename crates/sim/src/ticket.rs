@@ -35,6 +35,7 @@ enum Answer {
     Gap,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Ticket>() <= 24);
 
 impl Ticket {

@@ -57,6 +57,11 @@ export class Editor {
     this.view.scrollDOM.scrollTop = 0;
   }
 
+  /** Scrolls to a position, which is at the top then. */
+  show(position) {
+    this.view.dispatch({ effects: EditorView.scrollIntoView(position, { y: "start" }) });
+  }
+
   replace(from, to, insert) {
     this.view.dispatch({ changes: { from, to, insert } });
   }

@@ -6,6 +6,8 @@ import { element } from "../../../report/web/src/dom.js";
 import { onThemeChange } from "../../../report/web/src/theme.js";
 import { Editor } from "./editor.js";
 import { ExercisePanel } from "./exercise.js";
+import { afterComment, show as showLesson } from "./lesson.js";
+import { ENGINES, linkOf, stateOf } from "./link.js";
 import { drawing } from "./network.js";
 import { differences, numbers, positionOf, range, valueAt } from "./numbers.js";
 import { Result } from "./result.js";
@@ -18,6 +20,13 @@ const MOST_KEPT = 3;
 const MOST_SETTINGS = 6;
 /** The key of the gallery's entry that this tab shows. */
 const OPEN = "accord-lab open";
+/** The maximum number of sliders, and of letters in a text that has some. */
+const MOST_SLIDERS = 200;
+const MOST_LETTERS = 1 << 18;
+/** The delay until the page says that a check takes long, in milliseconds. */
+const LONG = 1000;
+/** The largest file that may be dropped on the page, in bytes: the largest scenario. */
+const LARGEST_FILE = 8 << 20;
 /** The key of the file that this tab opened last. */
 const FILE = "accord-lab file";
 
@@ -25,12 +34,19 @@ const byId = (id) => document.getElementById(id);
 const message = (text) => (byId("message").textContent = text);
 const failed = (error) => error.name !== "AbortError" && message(error.message);
 
+/** Hands a text to the browser as a file. */
+function hand(name, type, text) {
+  const url = URL.createObjectURL(new Blob([text], { type }));
+  element("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
 /** Returns a file with its text as a place. Its mark says to the server which text this tab knows. */
 const placeOf = ({ file, key, mark }, text) => ({ key: `file ${key}`, id: null, file: key, mark, name: file, base: text });
 
 class Laboratory {
-  constructor(start, schema, gallery) {
-    this.lesson = start.lesson;
+  constructor(start, schema, { entries, first }) {
+    document.body.classList.toggle("alone", api.alone);
     this.tab = storage("sessionStorage");
     this.drafts = new Drafts(storage("localStorage"));
     this.kept = true;
@@ -45,26 +61,39 @@ class Laboratory {
     this.exercise = new ExercisePanel(byId("exercise"), storage("localStorage"), failed);
     this.result = new Result(this.axes, [
       this.button("Keep for comparison", () => this.keep()),
+      this.button("Stability", () => this.note("Stability", api.stability)),
+      this.button("Explain", () => this.note("Why packets differ from theory", api.explain)),
       this.button("Export", () => this.export(this.result)),
     ]);
     byId("results").append(this.result.node);
     this.others = [];
-    this.fill(gallery);
+    this.entries = entries;
+    this.fill(entries);
     this.showFile(start.file);
-    const actions = { run: () => this.run(), stop: () => this.stop(), save: () => this.save(), "save-as": () => this.saveAs(), download: () => this.download(), original: () => this.original() };
+    const actions = { run: () => this.run(), stop: () => this.stop(), save: () => this.save(), "save-as": () => this.saveAs(), download: () => this.download(), link: () => this.link(), original: () => this.original() };
     for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
     byId("point").addEventListener("change", () => this.run());
     onThemeChange(() => this.results().forEach((result) => result.time?.redraw()));
     addEventListener("beforeunload", (event) => this.kept || event.preventDefault());
-    this.first(start, gallery);
+    addEventListener("hashchange", () => this.openLink().catch(failed));
+    addEventListener("dragover", (event) => event.preventDefault());
+    addEventListener("drop", (event) => this.drop(event));
+    this.first(start, first);
   }
 
   /** Opens the text that this tab showed last, else the file, else the first lesson. */
-  async first({ file, text, lesson }, gallery) {
+  async first({ file, text }, lesson) {
+    let trouble = "";
+    try {
+      if (await this.openLink()) return;
+    } catch (error) {
+      trouble = error.message;
+    }
     const last = this.tab?.getItem(OPEN);
-    const known = gallery.some(({ id }) => id === last);
-    if (file && !known) return this.openFile(file, text);
-    await this.openEntry(known ? last : lesson);
+    const known = this.entries.some(({ id }) => id === last);
+    if (file && !known) this.openFile(file, text);
+    else await this.openEntry(known ? last : lesson);
+    this.said ||= trouble;
   }
 
   results() {
@@ -84,6 +113,56 @@ class Laboratory {
     this.open(placeOf(file, text));
   }
 
+  /** Opens the state in the page's address. Returns false if there is none. */
+  async openLink() {
+    const { hash } = location;
+    const state = await stateOf(hash);
+    if (!state || !this.mayLeave()) return state !== null;
+    const { name, text, engines, point, range, hidden } = state;
+    const id = this.entries.some((entry) => entry.id === state.id) ? state.id : null;
+    for (const engine of ENGINES) byId(`engine-${engine}`).checked = engines.includes(engine);
+    this.point = point;
+    this.result.look = { range, hidden };
+    this.open({ key: `link ${hash}`, id, file: undefined, name, base: text });
+    return true;
+  }
+
+  /** The ticked engines. */
+  engines() {
+    return ENGINES.filter((engine) => byId(`engine-${engine}`).checked && !(api.alone && engine === "live"));
+  }
+
+  /** Puts the page's state into its address, and the address into the clipboard. */
+  async link() {
+    try {
+      const { id, name } = this.place;
+      const state = { id, name, text: this.editor.text, engines: this.engines(), point: Number(byId("point").value || 0), ...this.result.lookNow() };
+      const hash = await linkOf(state);
+      // Another state in the address would open it: this one is open.
+      history.replaceState(null, "", hash);
+      const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
+      message(copied ? "The address of this text is copied." : "The address of the page opens this text.");
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** Opens a scenario file that was dropped on the page. */
+  async drop(event) {
+    const [file] = event.dataTransfer?.files ?? [];
+    if (!file) return;
+    event.preventDefault();
+    try {
+      if (file.size > LARGEST_FILE) throw new Error(`${file.name} is not a scenario: it has ${file.size} bytes, and ${LARGEST_FILE} are the most.`);
+      const text = await file.text();
+      if (text.includes("\u0000") || text.includes("\ufffd")) throw new Error(`${file.name} is not a scenario: it is not text.`);
+      if (!this.mayLeave()) return;
+      this.open({ key: `dropped ${file.name}`, id: null, file: undefined, name: file.name, base: text });
+    } catch (error) {
+      failed(error);
+    }
+  }
+
   /**
    * Opens a place: { key, id, file, mark, name, base }. `id` is the gallery's, or null for a file, and
    * `base` is the text as the gallery or the file has it. `draft` is the text for the editor and the one
@@ -93,8 +172,9 @@ class Laboratory {
     this.place = { ...place, from: draft?.from ?? place.base };
     this.tab?.setItem(OPEN, place.id ?? "");
     if (place.file !== undefined) this.tab?.setItem(FILE, place.file);
-    byId("save").hidden = place.id !== null;
+    byId("save").hidden = place.file === undefined;
     this.editor.text = draft?.text ?? place.base;
+    this.editor.show(afterComment(this.editor.text));
     const stale = this.place.from !== place.base ? ` ${place.name} itself has changed since you made them.` : "";
     this.said = draft ? `Your changes to ${place.name} are back.${stale} Original shows it without them.` : "";
     this.exercise.open(place.id).catch(failed);
@@ -162,6 +242,7 @@ class Laboratory {
     if (!document.body.classList.contains("wrong")) message("");
     this.result.run = undefined;
     this.keepText();
+    showLesson(byId("lesson"), this.editor.text);
     this.sliders();
     clearTimeout(this.waiting);
     this.waiting = setTimeout(() => this.check(), PAUSE);
@@ -171,8 +252,10 @@ class Laboratory {
     this.checking?.abort();
     this.checking = new AbortController();
     const text = this.editor.text;
+    const slow = setTimeout(() => message("Checking …"), LONG);
     try {
-      const draft = await api.check(text, this.place.file, this.checking.signal);
+      const draft = await api.check(text, this.place.file, this.checking.signal).finally(() => clearTimeout(slow));
+      if (byId("message").textContent === "Checking …") message("");
       this.editor.mark(draft.errors);
       const mended = document.body.classList.contains("wrong");
       document.body.classList.toggle("wrong", draft.errors.length > 0);
@@ -192,7 +275,8 @@ class Laboratory {
   draw({ network, points }) {
     byId("network").replaceChildren(drawing(network));
     const select = byId("point");
-    const chosen = Math.min(Number(select.value || 0), points.length - 1);
+    const chosen = Math.min(this.point ?? Number(select.value || 0), points.length - 1);
+    this.point = undefined;
     select.replaceChildren(...points.map((label, i) => element("option", { value: i }, label || "one point")));
     select.value = chosen;
     select.hidden = points.length < 2;
@@ -213,8 +297,7 @@ class Laboratory {
   }
 
   all(text) {
-    const engines = ["theory", "fluid", "packet", "live"].filter((engine) => byId(`engine-${engine}`).checked);
-    return this.stream(engines, text);
+    return this.stream(this.engines(), text);
   }
 
   async stream(engines, text) {
@@ -225,19 +308,36 @@ class Laboratory {
     Object.assign(this.result, { run: undefined, text, place: this.place, point: point.hidden ? "" : point.selectedOptions[0]?.text });
     this.name();
     this.result.tables.querySelectorAll(".failed").forEach((p) => p.remove());
+    this.result.note();
     const request = { text, file: this.place.file, engines, point: Number(point.value || 0) };
     const failures = [];
     try {
-      await api.run(request, running.signal, (event) => {
+      const done = await api.run(request, running.signal, (event) => {
         if (running.signal.aborted) return;
         if (event.event === "failed") failures.push(event.message);
         this.result.take(event);
         if (event.event === "view") failures.forEach((text) => this.result.failed(text));
       });
+      if (!running.signal.aborted) this.result.done(done);
     } catch (error) {
       failed(error);
     }
     if (this.running === running) byId("stop").disabled = true;
+  }
+
+  /** Asks for a text about the scenario, and shows it with the result. */
+  async note(title, asked) {
+    this.stop();
+    const running = (this.running = new AbortController());
+    byId("stop").disabled = false;
+    const request = { text: this.editor.text, file: this.place.file, point: Number(byId("point").value || 0) };
+    try {
+      const text = await asked(request, running.signal, (event) => this.result.take(event));
+      this.result.note(title, text);
+    } catch (error) {
+      failed(error);
+    }
+    if (this.running === running) this.stop();
   }
 
   stop() {
@@ -247,7 +347,8 @@ class Laboratory {
   }
 
   sliders() {
-    const found = numbers(this.editor.text);
+    const { text } = this.editor;
+    const found = text.length > MOST_LETTERS ? [] : numbers(text).slice(0, MOST_SLIDERS);
     const names = found.map(({ path, unit }) => `${path} ${unit}`).join("\n");
     // While a slider is held the others stay where they are.
     if (names === this.names) {
@@ -322,7 +423,7 @@ class Laboratory {
   /** Adds to the title of each result the settings in which it differs from the others. */
   name() {
     const all = this.results();
-    const found = differences(all.map(({ text }) => text ?? ""));
+    const found = differences(all.map(({ text = "" }) => (text.length > MOST_LETTERS ? "" : text)));
     const points = new Set(all.map(({ point }) => point)).size > 1;
     all.forEach((result, i) => {
       const more = found[i].length - MOST_SETTINGS;
@@ -335,7 +436,9 @@ class Laboratory {
   async export(result) {
     if (result.run === undefined) return message("This text has no result yet: wait for the run to end.");
     try {
-      message(`Written: ${await api.exported(result.run)}`);
+      if (!api.alone) return message(`Written: ${await api.exported(result.run)}`);
+      const { id, page } = await api.page(result.run);
+      hand(`${id}.html`, "text/html", page);
     } catch (error) {
       failed(error);
     }
@@ -343,7 +446,8 @@ class Laboratory {
 
   /** Saves the text in its file. A text of the gallery needs a name. */
   async save() {
-    if (this.place.id !== null) return this.saveAs();
+    if (api.alone) return this.download();
+    if (this.place.file === undefined) return this.saveAs();
     await this.write({ file: this.place.file, base: this.place.mark });
   }
 
@@ -380,13 +484,10 @@ class Laboratory {
     }
   }
 
-  /** Hands the text to the browser as a file. */
+  /** Downloads the text. */
   download() {
     const { id, name } = this.place;
-    const url = URL.createObjectURL(new Blob([this.editor.text], { type: "application/toml" }));
-    const link = element("a", { href: url, download: id === null ? name.split(/[\\/]/).pop() : `${id}.toml` });
-    link.click();
-    URL.revokeObjectURL(url);
+    hand(id === null ? name.split(/[\\/]/).pop() : `${id}.toml`, "application/toml", this.editor.text);
   }
 }
 

@@ -12,6 +12,7 @@ export class Result {
     this.status = element("span", { class: "status", role: "status" });
     this.bar = element("progress", { max: 1, value: 0, hidden: true });
     this.tables = element("div", { class: "tables" });
+    this.notes = element("div", { class: "notes", role: "status" });
     this.plots = element("div", { class: "plots" });
     this.title = element("span");
     this.settings = element("span", { class: "settings" });
@@ -19,6 +20,7 @@ export class Result {
       "section",
       { class: "result" },
       element("header", {}, element("h2", {}, this.title, " ", this.settings), this.bar, this.status, element("span", { class: "buttons" }, ...buttons)),
+      this.notes,
       this.plots,
       this.tables,
     );
@@ -31,27 +33,50 @@ export class Result {
       this.status.textContent = `${event.engine} ${Math.round(event.part * 100)} %`;
     } else if (event.event === "view") this.show(event);
     else if (event.event === "failed") this.failed(event.message);
-    else {
-      this.bar.hidden = true;
-      this.run = event.run;
-      this.status.textContent = `${event.seconds.toFixed(event.seconds < 1 ? 2 : 1)} s`;
-    }
+  }
+
+  /** Takes the answer of a run: the number of the result, and how long it took. */
+  done({ run, seconds, digests }) {
+    this.bar.hidden = true;
+    Object.assign(this, { run, digests });
+    this.status.textContent = `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
+  }
+
+  /** Shows a text about the scenario, or none. */
+  note(title, text) {
+    this.notes.replaceChildren(...(text ? [element("h3", {}, title), element("pre", {}, text)] : []));
+    if (text) this.status.textContent = "";
+  }
+
+  /** Returns the range of time and the hidden lines of the plots, for `look`. */
+  lookNow() {
+    const { time } = this;
+    const whole = !time || (time.range[0] === 0 && time.range[1] === time.point.end);
+    return { range: whole ? null : time.range, hidden: [...(time?.keys.hidden ?? [])] };
   }
 
   show(view) {
     const { tables, plots } = (this.last = view);
     const data = JSON.parse(plots);
     const points = readPoints(data.points);
-    const before = this.time?.range;
-    const whole = !before || (before[0] === 0 && before[1] === this.time.point.end);
+    // The choices of the reader stay from view to view: `look` has those of an address that was opened.
+    const { range, hidden } = this.look ?? this.lookNow();
+    const linked = this.look !== undefined;
+    this.look = undefined;
     const old = this.time;
+    const subjects = (time) => JSON.stringify([...time.keys.kinds]);
     const place = element("div");
     this.plots.replaceChildren(place);
     old?.panels?.forEach((panel) => panel.plot.destroy());
     this.time = new TimeSection(place, points, data.id);
     this.axes.join(this.time);
     if (points[0].panels.length === 0) place.replaceChildren(element("p", { class: "nothing" }, NOTHING));
-    if (!whole) this.time.zoom(...before);
+    if (range) this.time.zoom(...range);
+    if (linked || (old && subjects(old) === subjects(this.time))) {
+      this.time.keys.hidden = new Set(hidden);
+      this.time.redraw();
+      this.time.shownChanged();
+    }
     this.tables.innerHTML = tables;
     this.tables.querySelectorAll("button").forEach((button) => (button.disabled = true));
   }

@@ -3,6 +3,8 @@ import test from "node:test";
 import { differences, numbers, positionOf, range, valueAt } from "../src/numbers.js";
 import { Drafts } from "../src/drafts.js";
 import { completions, place } from "../src/complete.js";
+import { afterComment, paragraphs } from "../src/lesson.js";
+import { linkOf, stateOf } from "../src/link.js";
 
 const text = `title = "x # 3" # n = 4
 [topology.dumbbell]
@@ -134,4 +136,28 @@ test("a browser without storage keeps no text, and says so", () => {
     assert.equal(drafts.write("a", "mine", "theirs", "theirs"), false);
     assert.equal(drafts.write("a", "theirs", "theirs", "theirs"), true);
   }
+});
+
+test("the text of a lesson is its comment, in paragraphs", () => {
+  const lesson = "# Question: can\n# it be?\n#\n# It can.\n#\n# Look: at `a`.\n# Try: b\ntitle = \"x\"\n# not this\n";
+  assert.deepEqual(paragraphs(lesson), ["Question: can it be?", "It can.", "Look: at `a`.", "Try: b"]);
+  assert.equal(lesson.slice(afterComment(lesson)).split("\n")[0], 'title = "x"');
+  assert.deepEqual(paragraphs("# a file of mine\ntitle = 1\n"), []);
+  assert.equal(afterComment("title = 1\n"), 0);
+});
+
+test("a state comes back from an address, and a damaged or huge one is refused with a sentence", async () => {
+  const state = { id: "02-vegas", name: "02-vegas", text: "title = \"Grüße\"\n", engines: ["theory", "packet"], point: 2, range: [1, 2.5], hidden: ["group a"] };
+  const link = await linkOf(state);
+  assert.match(link, /^#s=[A-Za-z0-9_-]+$/);
+  assert.deepEqual(await stateOf(link), state);
+  assert.equal(await stateOf(""), null);
+  assert.equal(await stateOf("#plots"), null);
+  for (const bad of [{}, { ...state, engines: ["warp"] }, { ...state, text: 7 }, { ...state, range: [2, 1] }, { ...state, point: -1 }, [], null]) {
+    await assert.rejects(stateOf(await linkOf(bad)), /address is damaged/);
+  }
+  for (const bad of [link.slice(0, -4), `#s=${"A".repeat(50)}`, "#s=", "#s=%%%", `#s=${"x".repeat(2000)}`]) await assert.rejects(stateOf(bad), /address is damaged/);
+  // Small in the address, and large when unpacked.
+  await assert.rejects(stateOf(await linkOf({ ...state, text: "a".repeat(4_000_000) })), /address is damaged/);
+  await assert.rejects(stateOf(`#s=${"A".repeat(1 << 20)}`), /too long/);
 });

@@ -1,10 +1,10 @@
 //! All series of a run directory as one long table: a row per sample.
 
 use crate::compare::Outline;
+use crate::named::{Named, named};
 use accord_columns::{Cells, Field, Format, Kind, Writer};
-use accord_record::{Run, Series};
-use accord_scenario::{Entity, Metric};
-use std::borrow::Cow;
+use accord_record::Run;
+use accord_scenario::Metric;
 use std::io::{self, Write};
 
 /// Returns the columns.
@@ -48,47 +48,6 @@ pub(super) fn fields() -> [Field; 8] {
 
 /// The number of rows that are held in memory at a time.
 const ROW_GROUP: usize = 1 << 18;
-
-/// A series with the names that its rows carry.
-struct Named<'a> {
-    run: usize,
-    engine: &'static str,
-    kind: &'static str,
-    entity: Cow<'a, str>,
-    time: &'a [f64],
-    series: &'a Series,
-}
-
-fn named<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Named<'a>> {
-    let flows: Vec<&str> =
-        outline.groups.iter().flat_map(|g| g.flows.iter().map(String::as_str)).collect();
-    let mut all = Vec::new();
-    for (i, run) in runs.iter().enumerate() {
-        for series in &run.series {
-            let (kind, entity) = match series.entity {
-                Entity::Flow(f) => ("flow", flows[f].into()),
-                Entity::Group(g) => ("group", outline.groups[g].name.as_str().into()),
-                Entity::Quantile { group, percent } => {
-                    ("quantile", outline.quantile(group, percent).into())
-                }
-                Entity::Link(l) => ("link", outline.links[l].name.as_str().into()),
-                Entity::Aggregate { link, aggregate } => {
-                    let (link, name) = (&outline.links[link].name, &outline.aggregates[aggregate]);
-                    ("aggregate", format!("{link}.{name}").into())
-                }
-            };
-            all.push(Named {
-                run: i,
-                engine: run.manifest.engine.name(),
-                kind,
-                entity,
-                time: &run.time,
-                series,
-            });
-        }
-    }
-    all
-}
 
 pub(super) fn write(
     out: &mut (dyn Write + Send),

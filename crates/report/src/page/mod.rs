@@ -12,6 +12,7 @@ mod panels;
 mod spread;
 mod stability;
 mod sweep;
+#[cfg(not(target_family = "wasm"))]
 mod versus;
 
 use crate::axis::place_among;
@@ -20,6 +21,7 @@ use crate::markup::escape;
 use crate::show;
 use rayon::prelude::*;
 use serde::Serialize;
+#[cfg(not(target_family = "wasm"))]
 pub use versus::comparison_page;
 
 const SCRIPT: &str = include_str!("../../web/dist/page.js");

@@ -63,6 +63,7 @@ pub struct Wire {
     loss: Option<Box<Loss>>,
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<Wire>() == 128);
 
 impl Wire {

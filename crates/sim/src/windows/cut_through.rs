@@ -47,4 +47,5 @@ pub enum CutThroughPort {
     Priority(Box<PriorityPipe>),
 }
 
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<CutThroughLink>() == 128);

@@ -116,6 +116,7 @@ pub struct StreamSender<C = AnyController> {
 
 /// The enumeration of senders has its tag in the last flag, which is on a line that an
 /// acknowledgement reads.
+#[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<StreamSender>() <= 264);
 
 /// The optional per-packet state of packets in flight, behind one pointer, so that other senders

@@ -1,0 +1,46 @@
+// node --test, after tools/web/build, which puts the module next to index.js.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { load } from "../index.js";
+
+const engines = await load();
+const small = `duration = "10 s"
+[topology.dumbbell]
+rate = "10 Mbps"
+delay = "20 ms"
+[flow.a]
+from = "left"
+to = "right"
+controller = "vegas"
+`;
+
+test("theory, fluid and packets give a flow the rate of its link", () => {
+  for (const engine of ["theory", "fluid", "packet"]) {
+    const { time_s, series } = engines.run(small, engine);
+    const rates = series.find((one) => one.entity === "a" && one.metric === "throughput");
+    assert.equal(rates.unit, "bit/s");
+    assert.equal(rates.values.length, time_s.length);
+    assert.ok(Math.abs(rates.values.at(-1) / 10e6 - 1) < 0.02, `${engine}: ${rates.values.at(-1)}`);
+  }
+});
+
+test("packets have the recorded digest", () => {
+  const recorded = readFileSync(new URL("../../../scenarios/results.txt", import.meta.url), "utf8");
+  const [, digest] = /^bat-rates \| \n {2}digest \| seed 1 \| ([0-9a-f]+)$/m.exec(recorded);
+  const parts = [];
+  assert.equal(engines.run(engines.experiment("bat-rates"), "packet", { progress: (part) => parts.push(part) }).digest, digest);
+  assert.ok(parts.every((part) => part >= 0 && part <= 1));
+});
+
+test("mistakes have their places, and what cannot run is an error", () => {
+  const [mistake] = engines.check(small.replace("vegas", "vega")).errors;
+  assert.equal(mistake.line, 8);
+  assert.match(mistake.hint, /vegas/);
+  assert.deepEqual(engines.check(small), { errors: [], points: [""] });
+  assert.throws(() => engines.run("not toml", "packet"), /expected/);
+  assert.throws(() => engines.run(small, "live"), /sockets/);
+  assert.throws(() => engines.run(small, "packet", { point: 3 }), /no point 3/);
+  assert.throws(() => engines.run(`${small}count = 1000000\n`, "packet"), /1 GiB/);
+  assert.equal(engines.run(small, "theory").engine, "theory");
+});

@@ -1,0 +1,277 @@
+// The laboratory in one file, in a real browser from a disk: node --test with ACCORD=the program, built with the
+// feature web, and CHROMIUM=the browser. Without that feature there is nothing to test.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { gunzipSync } from "node:zlib";
+import { chromium } from "playwright-core";
+
+const MEGABYTE = 1e6;
+const dir = mkdtempSync(join(tmpdir(), "accord-file-"));
+const file = join(dir, "lab.html");
+const saved = spawnSync(process.env.ACCORD, ["lab", "--save", file], { encoding: "utf8" });
+const skip = /does not carry the engines/.test(saved.stderr) ? "the program does not carry the engines for browsers" : false;
+if (skip) console.error(`SKIPPED: ${skip}`);
+else assert.equal(saved.status, 0, saved.stderr);
+
+const address = pathToFileURL(file).href;
+const problems = [];
+const requests = [];
+let browser, page;
+
+const small = `title = "Mine"
+duration = "10 s"
+[topology.dumbbell]
+rate = "10 Mbps"
+delay = "20 ms"
+[flow.a]
+from = "left"
+to = "right"
+controller = "vegas"
+`;
+
+before(async () => {
+  if (skip) return;
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
+  page = await open(address);
+  await page.waitForFunction(() => window.laboratory?.result.run !== undefined);
+});
+
+after(async () => {
+  await browser?.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function open(address, size = { width: 1400, height: 900 }) {
+  const page = await browser.newPage({ viewport: size });
+  // On a busy machine a step may take minutes.
+  page.setDefaultTimeout(300_000);
+  page.on("pageerror", (error) => problems.push(error.message));
+  page.on("console", (message) => message.type() === "error" && problems.push(message.text()));
+  page.on("request", (request) => requests.push(request.url()));
+  await page.goto(address);
+  return page;
+}
+
+const text = () => page.evaluate(() => window.laboratory.editor.text);
+const write = (text) => page.evaluate((text) => (window.laboratory.editor.text = text), text);
+const ran = (text) => page.waitForFunction((text) => window.laboratory?.result.text === text && window.laboratory.result.run !== undefined, text);
+const said = (pattern, on = page) => on.waitForFunction((source) => new RegExp(source).test(document.querySelector("#message").textContent), pattern.source);
+const means = () => page.locator("#means").first().innerText();
+/** Runs the ticked engines over a text in the page, and returns the digest of its packets. */
+async function digest(text) {
+  await write(text);
+  await page.waitForFunction((text) => window.laboratory.result.text === text, text);
+  await page.click("#run");
+  await page.waitForFunction(() => window.laboratory.result.digests?.packet && window.laboratory.result.run !== undefined);
+  return page.evaluate(() => window.laboratory.result.digests.packet);
+}
+
+/** The module in the saved file, with a function that asks it and returns the last event. */
+async function engines() {
+  const coded = /id="module">([^<]+)</.exec(readFileSync(file, "utf8"))[1];
+  const module = gunzipSync(Buffer.from(coded, "base64"));
+  const events = [];
+  let memory;
+  const event = (place, length) => events.push(JSON.parse(Buffer.from(memory.buffer, place, length).toString()));
+  const { instance } = await WebAssembly.instantiate(module, { page: { event, failed: () => {}, now: () => performance.now() } });
+  const { room, ask } = instance.exports;
+  memory = instance.exports.memory;
+  return (request) => {
+    const bytes = Buffer.from(JSON.stringify(request));
+    const place = room(bytes.length);
+    new Uint8Array(memory.buffer, place, bytes.length).set(bytes);
+    events.length = 0;
+    ask();
+    return events.at(-1);
+  };
+}
+
+test("the file and the module in it are small", { skip }, () => {
+  const size = statSync(file).size;
+  assert.ok(size <= 4 * MEGABYTE, `${size} bytes`);
+  const coded = /id="module">([^<]+)</.exec(readFileSync(file, "utf8"))[1];
+  assert.ok(Buffer.from(coded, "base64").length <= 1.2 * MEGABYTE, `${coded.length} letters`);
+});
+
+test("it opens from a disk with a lesson, its plots and its network", { skip }, async () => {
+  assert.match(await page.locator(".result h2").first().innerText(), /AIMD|increase/i);
+  assert.ok((await page.locator(".plots .uplot").count()) > 3);
+  assert.match(await page.locator("#network").innerHTML(), /Mbps/);
+  assert.match(await means(), /packet/i);
+  assert.equal(await page.locator("#engine-live").isVisible(), false);
+  assert.equal(await page.locator("#save-as").isVisible(), false);
+});
+
+test("a slider moves theory and the fluid", { skip }, async () => {
+  await write(small);
+  await ran(small);
+  await page.uncheck("#engine-packet");
+  const before = await page.evaluate(() => window.laboratory.result.last);
+  const slider = page.getByLabel("topology.dumbbell.rate", { exact: true });
+  await slider.focus();
+  for (let i = 0; i < 21; i++) await slider.press("ArrowRight");
+  await page.waitForFunction(() => !/10\.00 Mbps/.test(document.querySelector("#means").innerText));
+  await ran(await text());
+  const after = await page.evaluate(() => window.laboratory.result.last);
+  const lines = ({ plots }) => JSON.parse(plots).points[0].panels[0].lines.map(({ engine, v }) => JSON.stringify([engine, v]));
+  for (const line of lines(before)) assert.ok(!lines(after).includes(line), "a line of theory or the fluid stayed");
+  await page.check("#engine-packet");
+});
+
+test("packets in the page have the digests of the program", { skip }, async () => {
+  const path = join(dir, "lab.toml");
+  const scenarios = [small, small.replace("vegas", "cubic"), small.replace("vegas", "bbr1"), `${small}count = 5\nstart = "1 s"\n`];
+  for (const scenario of scenarios) {
+    writeFileSync(path, scenario);
+    const native = spawnSync(process.env.ACCORD, ["run", path, "--engine", "packet", "--json"], { cwd: dir, encoding: "utf8" });
+    const digests = new Set(native.stdout.match(/"digest": "[0-9a-f]{16}"/g)?.map((one) => one.slice(11, -1)));
+    assert.equal(digests.size, 1, native.stderr);
+    assert.ok(digests.has(await digest(scenario)), scenario);
+  }
+});
+
+test("packets of the module have the digests that are recorded", { skip }, async () => {
+  const ask = await engines();
+  const scenarios = new URL("../../../../scenarios/", import.meta.url);
+  const recorded = readFileSync(new URL("results.txt", scenarios), "utf8");
+  // In the order of the file, per experiment: the digests of its points.
+  const digests = new Map();
+  for (const [, id, digest] of recorded.matchAll(/^(\S+) \| .*\n {2}digest \| seed 1 \| ([0-9a-f]+)$/gm)) digests.set(id, [...(digests.get(id) ?? []), digest]);
+  assert.ok(digests.size > 30, `${digests.size} experiments`);
+  const differ = [];
+  let compared = 0;
+  for (const [id, points] of digests) {
+    const { answer: text } = ask({ ask: "scenario", id });
+    const begun = performance.now();
+    for (const [point, digest] of points.entries()) {
+      // The long ones are compared by their first points.
+      if (performance.now() - begun > 1000) break;
+      const ended = ask({ ask: "run", text, engines: ["packet"], point });
+      compared += 1;
+      if (ended.answer?.digests.packet !== digest) differ.push(`${id}, point ${point}: ${ended.answer?.digests.packet ?? ended.message}`);
+    }
+  }
+  assert.deepEqual(differ, []);
+  console.log(`${compared} runs of ${digests.size} experiments`);
+});
+
+test("what cannot run ends in a sentence, and the page goes on", { skip }, async () => {
+  const quiet = () => page.evaluate(() => (document.querySelector("#message").textContent = ""));
+  await page.uncheck("#engine-packet");
+  for (const [wrong, sentence] of [
+    [small.replace('"vegas"', '"vegas'), /Line 8: /],
+    [small.replace('rate = "10 Mbps"', 'rate = { trace = "/etc/passwd" }'), /Line \d+: .*trace/],
+    [small.replace('"10 s"', '"1000000 d"'), /Line 2: /],
+  ]) {
+    await quiet();
+    await write(wrong);
+    await said(sentence);
+  }
+  // A million flows, and a month: the page answers while they are computed, and the next text replaces them.
+  for (const long of [`${small}count = 1000000\n`, small.replace('"10 s"', '"30 d"')]) {
+    await page.check("#engine-packet");
+    await write(long);
+    await page.waitForFunction((long) => window.laboratory.editor.text === long, long);
+    await page.click("#run");
+    await page.waitForFunction(() => !document.querySelector("#stop").disabled);
+    await page.click("#stop");
+    await page.uncheck("#engine-packet");
+    await write(small);
+    await ran(small);
+  }
+  await page.check("#engine-packet");
+});
+
+test("more memory than the bound ends in a sentence, and the engines start again", { skip }, async () => {
+  await write(`${small}count = 1000000\nstart = "0 s"\n`);
+  await page.click("#run");
+  await said(/more than 1 GiB of memory/);
+  await write(small);
+  await ran(small);
+});
+
+test("a file that is dropped opens, or is refused with a sentence", { skip }, async () => {
+  const drop = (name, bytes) =>
+    page.evaluate(
+      ([name, bytes]) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+      },
+      [name, [...bytes]],
+    );
+  await drop("photo.png", [0x89, 0x50, 0, 0xff]);
+  await said(/photo\.png is not a scenario: it is not text/);
+  const mine = small.replace("Mine", "Dropped");
+  await drop("mine.toml", Buffer.from(mine));
+  await ran(mine);
+  assert.equal(await page.locator("#file").innerText(), "mine.toml");
+});
+
+test("an address opens its text, slider, engines, time axis and lines; a damaged one says so", { skip }, async () => {
+  const mine = small.replace("10 Mbps", "13 Mbps");
+  await write(mine);
+  await ran(mine);
+  await page.evaluate(() => window.laboratory.result.time.zoom(2, 5));
+  await page.locator(".key button", { hasText: "fluid" }).first().click();
+  await page.click("#link");
+  await said(/address of/);
+  const link = page.url();
+  const other = await open(link);
+  await other.waitForFunction((text) => window.laboratory?.result.text === text && window.laboratory.result.run !== undefined, mine);
+  assert.deepEqual(await other.evaluate(() => window.laboratory.result.lookNow()), { range: [2, 5], hidden: ["engine fluid"] });
+  assert.match(await other.locator("#sliders").innerText(), /13 Mbps/);
+  await other.close();
+  const damaged = await open(`${address}#s=AAAA`);
+  await said(/address is damaged/, damaged);
+  await damaged.waitForFunction(() => window.laboratory?.result.run !== undefined);
+  await damaged.close();
+});
+
+test("a result is downloaded as its page, and an exercise is graded", { skip }, async () => {
+  await write(small);
+  await ran(small);
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Export" }).first().click();
+  const saved = await download;
+  assert.equal(saved.suggestedFilename(), "lab.html");
+  assert.match(readFileSync(await saved.path(), "utf8"), /<title>Mine/);
+  const graded = await page.evaluate(async () => {
+    const { exercise } = window.laboratory;
+    await exercise.open("10-contracts");
+    exercise.seed.value = "Ada";
+    await exercise.named();
+    exercise.answer.value = "0.5";
+    await exercise.grade();
+    return exercise.verdict.textContent;
+  });
+  assert.match(graded, /Not yet/);
+});
+
+test("the margins and the explanation are shown", { skip }, async () => {
+  await page.getByRole("button", { name: "Stability" }).first().click();
+  await page.waitForFunction(() => /gain margin|no |stable/i.test(document.querySelector(".notes pre")?.textContent ?? ""));
+  await page.getByRole("button", { name: "Explain" }).first().click();
+  await page.waitForFunction(() => /Why packets/.test(document.querySelector(".notes")?.textContent ?? ""));
+});
+
+test("lessons have their text next to the editor, also on a telephone", { skip }, async () => {
+  const narrow = await open(address, { width: 390, height: 844 });
+  await narrow.waitForFunction(() => window.laboratory?.result.run !== undefined);
+  const reach = await narrow.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(reach <= 390, `${reach} px wide`);
+  assert.match(await narrow.locator("#lesson .question").innerText(), /Why does the window/);
+  assert.equal(await narrow.locator("#lesson details").getAttribute("open"), null);
+  await narrow.close();
+});
+
+test("the page loaded nothing, and nothing went wrong", { skip }, () => {
+  const foreign = requests.filter((url) => !/^(blob:|data:)/.test(url) && !url.startsWith(address));
+  assert.deepEqual(foreign, []);
+  assert.deepEqual(problems, []);
+});
