@@ -136,8 +136,8 @@ fn totals_count_checks_by_what_they_compare_and_say_in_words_why_they_fail() {
          model (0 met), 1 packets with what we expect (0 met), 2 a model with a model (2 met). Not \
          met: 3 findings on the paper, 1 open setting and 1 fault of Accord."
     );
-    let unknown = totals([(Kind::Paper, Unknown)]);
-    assert!(unknown.ends_with(" Not met: 1 FAILED."), "{unknown}");
+    let failed = totals([(Kind::Paper, Failed)]);
+    assert!(failed.ends_with(" Not met: 1 FAILED."), "{failed}");
     let met = totals([(Kind::Paper, Met)]);
     assert!(met.starts_with("1 check, of which 1 is met: "), "{met}");
     assert!(met.ends_with("(0 met)."), "{met}");
