@@ -40,7 +40,7 @@ struct Toy {
 }
 
 impl Toy {
-    fn new(deed: Deed) -> Box<dyn Carried> {
+    fn boxed(deed: Deed) -> Box<dyn Carried> {
         Box::new(Toy { deed, is_open: false, due: Time::MAX, now: Time::ZERO, queued: 0 })
     }
 
@@ -61,8 +61,7 @@ impl Carried for Toy {
 
     fn receive(&mut self, _: &[u8], _: u8, now: Time) -> bool {
         if self.deed == Deed::PanicInReceive && now >= Time::ZERO + Duration::from_ms(1000) {
-            let nothing: Option<u8> = None;
-            nothing.expect("the receiver understands it");
+            panic!("the receiver understands it");
         }
         true
     }
@@ -116,7 +115,7 @@ macro_rules! stacks {
             name: "toy",
             check: |_| Ok(()),
             repeats: |_| Ok(()),
-            maker: &Connector(&|_| Ok([Toy::new(Deed::$deed), Toy::new(Deed::$deed)])),
+            maker: &Connector(&|_| Ok([Toy::boxed(Deed::$deed), Toy::boxed(Deed::$deed)])),
         };)*
     };
 }
