@@ -154,7 +154,7 @@ const DEMANDS: &str = r#"
 #[test]
 fn marks_reach_the_stack() {
     let marking = ALONE
-        .replace("discipline = \"droptail\"", "discipline = { name = \"codel\", ecn = true }")
+        .replace("\"droptail\", limit = \"1 BDP\"", "\"codel\", ecn = true, limit = \"1000 pkt\"")
         .replace("\"quinn-cubic\"", "{ name = \"quinn-cubic\", ecn = ECN }");
     for (ecn, marked) in [("true", true), ("false", false)] {
         let s = scenario(&marking.replace("ECN", ecn));

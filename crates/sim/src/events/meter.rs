@@ -5,8 +5,8 @@ use accord_units::{Bytes, Duration, Time};
 
 /// The wake-ups at one time, without a datagram, above which an end is broken.
 const MOST_TURNS: u32 = 1_000;
-/// The datagrams within a [`SPAN`] above which an end is broken: full packets of Ethernet at 1.2 Tbps.
-const MOST_SENT: u32 = 100_000;
+/// The datagrams within a [`SPAN`] above which an end is broken: full packets of Ethernet at 240 Gbps.
+const MOST_SENT: u32 = 20_000;
 const SPAN: Duration = Duration::from_ms(1);
 /// The data of one flow on the way above which its sending end is broken: each packet takes memory.
 const MOST_AWAY: Bytes = Bytes::new(1 << 30);
