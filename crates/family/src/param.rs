@@ -41,7 +41,7 @@ pub enum Kind {
 /// An amount ([`Kind::Size`]) that is given in packets needs none: it is kept in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// Only the family knows it. Nobody else changes the value.
+    /// Only the family knows it. Other code leaves the value alone.
     Own,
     /// A whole number of packets, or of samples of which each packet gives one.
     Packets,

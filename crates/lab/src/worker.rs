@@ -20,7 +20,7 @@ mod page {
     unsafe extern "C" {
         /// Takes the text of an event, which it copies before it returns.
         pub safe fn event(text: *const u8, length: usize);
-        /// Takes the reason for which the module is about to end, which it copies before it returns.
+        /// Takes the reason why the module is about to end. The text is copied before the call returns.
         pub safe fn failed(text: *const u8, length: usize);
         /// Returns the milliseconds since some moment.
         pub safe fn now() -> f64;

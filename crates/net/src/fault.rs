@@ -1,4 +1,4 @@
-//! What went wrong in a run: when, and at which packet.
+//! The faults of a run, each with its time and packet.
 
 use accord::record::{Broken, Run};
 use accord::report::Check;

@@ -3,7 +3,7 @@
 //! A stack is a state machine without I/O and without a clock: a type for each end of a connection
 //! with the trait [`Carried`]. A network with its other flows is a scenario of Accord, in a file or in
 //! the text of a test. The packet engine runs both on one thread, in virtual time. Its verdict is a
-//! value: what the scenario expects is met, or else the error says when it was not, and names a capture
+//! value: the expectations of the scenario are met, or else the error says when it was not, and names a capture
 //! of the packets.
 //!
 //! ```
@@ -93,7 +93,7 @@ pub enum Error {
     Failed(#[from] Failed),
 }
 
-/// The text of the error, which is what a failed test prints.
+/// The text of the error: a failed test prints it.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -268,7 +268,7 @@ impl Outcome {
     }
 }
 
-/// Returns what went wrong in a run.
+/// Returns the faults of a run.
 fn faults(scenario: &Scenario, run: &Run) -> Result<Vec<Fault>, Error> {
     let of_packets = |engine: Engine, target: Target| {
         engine == Engine::Packet && !matches!(target, Target::Engine { .. })

@@ -1,4 +1,4 @@
-//! Verdicts of networks: what is met, what is not, and where it went wrong.
+//! Verdicts of networks: expectations that are met, others that fail, and the place of the fault.
 
 #[path = "../../../examples/own-stack/src/lib.rs"]
 mod own_stack;

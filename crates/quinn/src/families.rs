@@ -38,7 +38,7 @@ pub static STACK_TLS: Stack = Stack {
     ..STACK
 };
 
-/// Its forms.
+/// The stacks of quinn: in the clear, and with TLS.
 static STACKS: &[&Stack] = &[&STACK, &STACK_TLS];
 
 /// Fails for controllers with random numbers of their own.

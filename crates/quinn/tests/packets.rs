@@ -94,7 +94,7 @@ fn captures_and_seeds_are_those_of_the_run() {
     assert!(first && bytes.windows(4).any(|w| w == [198, 18, 0, 1]));
 }
 
-/// The three transports of one law beside each other, a transfer, bursts, and a connection that stops.
+/// The three transports of one law at one link, a transfer, bursts, and a connection that stops.
 #[test]
 fn it_shares_links_with_other_flows_and_carries_all_demands() {
     let s = scenario(DEMANDS);

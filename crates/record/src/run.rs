@@ -158,7 +158,7 @@ pub struct Broken {
     pub flow: usize,
     /// The time.
     pub at: Time,
-    /// The end, and what it did: "the sending end panicked: ...".
+    /// The end and its deed: "the sending end panicked: ...".
     pub why: String,
 }
 

@@ -35,9 +35,9 @@ fn each_point_has_a_line_and_what_fails_another() {
     };
     let five = line("5 Mbps");
     assert!(five.contains("2.00 Mbps") && five.ends_with(" 1/1"), "{text}");
-    assert!(line("10 Mbps").ends_with("0/1 unknown"), "{text}");
+    assert!(line("10 Mbps").ends_with("0/1 FAILED"), "{text}");
     assert_eq!(text.matches("rate = ").count(), 1, "only what fails: {text}");
-    assert!(line("unknown: rate = 10 Mbps").contains("1.000 Mbps against 2.00 Mbps"), "{text}");
+    assert!(line("FAILED: rate = 10 Mbps").contains("1.000 Mbps against 2.00 Mbps"), "{text}");
     assert!(text.ends_with("2 of 3 checks met; not met: 1 FAILED\n"), "{text}");
     let page = page(&of(&all));
     let first = page.find("id=\"overview\"").expect("an overview");

@@ -246,9 +246,10 @@ impl Flow {
         self.propagation + Duration::from_ps((transmission * share) as u64)
     }
 
-    /// The bytes of data that were sent and neither arrived nor were lost.
+    /// The bytes of data that were sent and neither arrived nor were lost. Zero in a machine that has
+    /// the end of a path without its beginning.
     pub fn in_network(&self) -> u64 {
-        self.sent.bytes - self.delivered.bytes - self.data_lost.bytes
+        self.sent.bytes.saturating_sub(self.delivered.bytes + self.data_lost.bytes)
     }
 
     /// Returns the packet with the receiver's answer. `id` is the flow's index, and `aggregate` is

@@ -1,4 +1,4 @@
-//! Stacks of others that do what no stack may do: the run ends, says what was wrong, and keeps the
+//! Stacks of others that break the rules: the run ends, names the fault, and keeps the
 //! results of other flows.
 
 use crate::common::*;
@@ -8,7 +8,7 @@ use accord_scenario::*;
 use accord_transport::{Carried, Connector, Datagram, Ends, View};
 use accord_units::*;
 
-/// What an end does from 1 s on. Before that it sends a datagram per 10 ms.
+/// The deed of an end from 1 s on. Before that it sends a datagram per 10 ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Deed {
     /// Nothing wrong.
@@ -124,7 +124,7 @@ stacks! {
     EMPTY = Empty, POLL = PanicInPoll, RECEIVE = PanicInReceive, VIEW = PanicInView, CLOSE = Close,
 }
 
-/// A flow of the stack beside one of ours.
+/// A flow of the stack alongside one of ours.
 fn beside(stack: &'static Stack) -> Scenario {
     let queue = discipline("droptail", &[]);
     let mut s = Dumbbell::new("5 Mbps", "5 ms", queue, Limit::Packets(50), "3 s")

@@ -27,7 +27,7 @@ impl State<'_> {
         problem: &Problem,
         solution: &Solution,
     ) -> Option<(LinkId, String)> {
-        // Acknowledgements and counts take what the problem leaves out of a capacity.
+        // The problem leaves out the part of a capacity that acknowledgements and counts take.
         let answers = |(l, left): (LinkId, &f64)| self.capacity(l) - left;
         let mut load: Vec<f64> = problem.capacities().iter().enumerate().map(answers).collect();
         let mut packet = vec![0.0f64; self.rate.len()];

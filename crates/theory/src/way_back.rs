@@ -7,7 +7,7 @@
 //! **Loads.** A link serves data, and also the answers to data of the other direction:
 //! acknowledgements and counts ([`Answers`]). They are a known function of rates and round-trip
 //! times, but the solver does not add them up: it counts the whole rate of each flow at each link
-//! of its path. So the capacity of each link is set to what they leave, by the rates and prices of
+//! of its path. So the capacity of each link is set to the rest, by the rates and prices of
 //! the last solution, until nothing changes. Let K be the load that the solver counts at a link, T
 //! the true load of the same flows, and N that of the answers of other flows. The capacity of a link
 //! of c is then

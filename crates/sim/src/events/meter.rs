@@ -1,4 +1,4 @@
-//! Limits on what an end of another stack does, so that no run hangs because of it.
+//! Limits on the ends of other stacks, so no run hangs because of one.
 
 use super::other::seconds;
 use accord_units::{Bytes, Duration, Time};
@@ -33,7 +33,7 @@ impl Meter {
         self.turns += 1;
     }
 
-    /// Returns what is wrong with the next wake-up at `wanted`, if something is.
+    /// Returns the fault of the next wake-up at `wanted`, if it has one.
     pub fn spins(&self, wanted: Time) -> Option<String> {
         if self.turns < MOST_TURNS || wanted > self.woken {
             return None;
@@ -46,7 +46,7 @@ impl Meter {
         })
     }
 
-    /// Counts a datagram. Returns what is wrong with it, if something is. `away` is the data of the
+    /// Counts a datagram. Returns its fault, if it has one. `away` is the data of the
     /// flow on its way.
     pub fn send(&mut self, now: Time, away: Bytes) -> Option<String> {
         self.turns = 0;

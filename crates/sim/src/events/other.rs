@@ -100,7 +100,7 @@ pub fn stack(flow: &Flow) -> Option<&'static Stack> {
 
 /// Calls code of others. A panic is an error.
 pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
-    // What a panic leaves behind is not used again.
+    // Nothing that a panic leaves behind is used again.
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| format!("panicked: {}", text_of(&*panic)))
 }
 
@@ -129,7 +129,7 @@ pub struct Other {
     pub ends: [Option<CarriedEnd>; 2],
     /// The times at which they want to be woken.
     pub wakes: [Time; 2],
-    /// What they did lately.
+    /// Their calls and datagrams of the last time.
     pub meters: [Meter; 2],
     /// The time from which it has had data to send.
     pub supplied: Option<Time>,
