@@ -2,7 +2,7 @@
 
 use crate::evaluation::{CaseResult, Evaluation, Finding, PackResult, Row, least};
 use crate::rule::{Counted, Limit, Requirement};
-use crate::statistics::seeds;
+use crate::statistics::{MOST_SEEDS, seeds};
 use accord::report::{Estimate, show};
 use std::collections::BTreeMap;
 
@@ -43,9 +43,6 @@ pub struct Judged<'a> {
     /// The distance of the subject beyond the bound: the logarithm of the factor, below 0 if it meets it.
     excess: f64,
 }
-
-/// The largest number of seeds that is named.
-pub const MOST_SEEDS: u64 = 1000;
 
 /// The verdict on a section.
 #[derive(Clone, Debug)]

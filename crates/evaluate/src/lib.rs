@@ -15,7 +15,7 @@ pub mod rule;
 mod subject;
 mod trial;
 
-pub use judge::{Judged, LimitVerdict, MOST_SEEDS, Outcome, SectionVerdict, judge, need};
+pub use judge::{Judged, LimitVerdict, Outcome, SectionVerdict, judge, need};
 pub use kept::Measurements;
 pub use pack::{Pack, Tier};
 pub use plan::{Margin, Order, Plan, Planned, Trial, run_command};
@@ -32,7 +32,7 @@ pub use evaluation::{
     CaseResult, Compared, Evaluation, Finding, Key, LEVEL, PackResult, Pair, Row, RunFailure,
     compare, least,
 };
-pub use statistics::{Difference, difference, holm};
+pub use statistics::{Difference, MOST_SEEDS, difference, holm};
 pub use tidy::{Baseline, tidy};
 
 mod dossier;

@@ -4,8 +4,10 @@
 //! population variances are involved*, Biometrika 34 (1947); S. Holm, *A simple sequentially
 //! rejective multiple test procedure*, Scandinavian Journal of Statistics 6 (1979).
 
-use crate::judge::MOST_SEEDS;
 use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// The largest number of seeds that is named.
+pub const MOST_SEEDS: u64 = 1000;
 
 /// The difference of two means, the second less the first.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -43,8 +43,10 @@ static STACKS: &[&Stack] = &[&STACK, &STACK_TLS];
 
 /// Fails for controllers with random numbers of their own.
 fn repeats(values: &Values) -> Result<(), &'static str> {
-    match values.family().name {
-        "quinn-bbr" => Err("quinn-bbr draws random numbers that no seed reaches"),
+    match values.family().stack.and_then(|stack| stack.maker.downcast_ref()) {
+        Some(Make { is_random: true, .. }) => {
+            Err("its controller draws random numbers that no seed reaches")
+        }
         _ => Ok(()),
     }
 }
@@ -52,12 +54,16 @@ fn repeats(values: &Values) -> Result<(), &'static str> {
 /// The UDP payload of the packets of Ethernet.
 const PACKET: Bytes = Bytes::new(1472);
 
-/// The constructor of a family's factory, for datagrams of a size.
-struct Make(fn(&Values, Bytes) -> Made);
+struct Make {
+    /// The constructor of a family's factory, for datagrams of a size.
+    factory: fn(&Values, Bytes) -> Made,
+    /// True if the controller draws random numbers of its own.
+    is_random: bool,
+}
 
 /// Returns the factory of a family by quinn's trait, for datagrams of this size.
 fn own(values: &Values, payload: Bytes) -> Option<Made> {
-    let Make(make) = values.family().stack?.maker.downcast_ref()?;
+    let Make { factory: make, .. } = values.family().stack?.maker.downcast_ref()?;
     Some(make(values, payload))
 }
 
@@ -94,7 +100,7 @@ pub static NEWRENO: Family = Family {
     source: "[quinn]",
     params: &[INITIAL_WINDOW, ECN],
     dynamics: Dynamics::Window(reno),
-    stack: code(&Make(newreno)),
+    stack: code(&Make { factory: newreno, is_random: false }),
     page: "quinn.md",
     maker: &MAKER,
     ..Family::new("quinn-newreno", Role::Controller(|_| Objective::Loss))
@@ -108,7 +114,7 @@ pub static CUBIC: Family = Family {
     dynamics: Dynamics::Missing(
         "the fluid's CUBIC is that of RFC 9438, with which quinn's has not been compared there",
     ),
-    stack: code(&Make(cubic)),
+    stack: code(&Make { factory: cubic, is_random: false }),
     page: "quinn.md",
     maker: &MAKER,
     ..Family::new("quinn-cubic", Role::Controller(|_| Objective::Loss))
@@ -130,7 +136,7 @@ pub static BBR: Family = Family {
         "it steps through states by single samples, probes and timers, and no law of a window or \
          of a rate describes them together",
     ),
-    stack: code(&Make(bbr)),
+    stack: code(&Make { factory: bbr, is_random: true }),
     page: "quinn.md",
     maker: &MAKER,
     ..Family::new("quinn-bbr", Role::Controller(|_| Objective::Other))
@@ -154,7 +160,7 @@ where
         doc: "A controller of another program, by the trait of the QUIC stack quinn.",
         params: &[ECN],
         dynamics: Dynamics::Missing("a controller by quinn's trait declares none"),
-        stack: code(&Make(|_, _| Arc::new(F::default()))),
+        stack: code(&Make { factory: |_, _| Arc::new(F::default()), is_random: false }),
         maker: &MAKER,
         ..Family::new(name, Role::Controller(|_| Objective::Other))
     }

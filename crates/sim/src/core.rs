@@ -2,20 +2,28 @@
 
 use crate::calendar::{Calendar, EventKind};
 use crate::digest::Digest;
-use crate::events::stack;
 use crate::flow::Flow;
 use crate::gateway::Gateway;
 use crate::packet::Packet;
 use crate::pool::{Handle, Pool};
 use crate::skip::Skip;
 use accord_aqm::Ecn;
+use accord_family::Stack;
 use accord_record::{Interrupted, Observer, Recorder, Transfers};
-use accord_scenario::{Scenario, State};
+use accord_scenario::{self as scenario, Carrier, Scenario, State};
 use accord_traffic::Step;
 use accord_transport::{Receiver, Segment, Sender, View};
 use accord_units::{Duration, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
+
+/// Returns the stack of another program that carries a flow.
+pub(crate) fn stack(flow: &scenario::Flow) -> Option<&'static Stack> {
+    match flow.carrier {
+        Carrier::Quic(stack) => Some(stack),
+        Carrier::Ours | Carrier::Kernel(_) => None,
+    }
+}
 
 /// The number of events between two reports of progress.
 const PROGRESS: u64 = 1 << 18;

@@ -3,7 +3,8 @@
 
 use super::Dossier;
 use crate::evaluation::{Compared, Finding, Key, least};
-use crate::judge::{MOST_SEEDS, Outcome};
+use crate::judge::Outcome;
+use crate::statistics::MOST_SEEDS;
 use accord::report::show;
 
 /// Comparisons with a rival that the verdict names, the largest differences first.

@@ -1,12 +1,13 @@
 //! The engine: takes the next event from the calendar and carries it out.
 
 use super::layout::{EventsLayout, Paths, Reroute};
-use super::other::{Others, stack};
+use super::other::Others;
 use super::outside::Outside;
 use super::wire::Wire;
 use crate::audit::Audit;
 use crate::calendar::EventKind;
 use crate::core::Core;
+use crate::core::stack;
 use crate::gauge::{Gauge, Links};
 use crate::survey::Ports;
 use accord_record::{Interrupted, Observer, Run, Stalls};

@@ -60,7 +60,6 @@ mod wire;
 
 pub use engine::EventsEngine;
 pub use machine::{Departure, Machine, Tally};
-pub(crate) use other::stack;
 pub use other::{CarriedEnd, Order, addresses, connect};
 pub use parcel::{Parcel, Whole};
 pub use part::{Part, SinkReading, SourceReading, merge};

@@ -3,16 +3,16 @@
 
 use super::meter::Meter;
 use super::parcel::Parcel;
+use crate::core::stack;
 use crate::pool::Handle;
-use accord_family::Stack;
 use accord_record::Broken;
-use accord_scenario::{Carrier, Flow, Scenario};
+use accord_scenario::{Flow, Scenario};
 use accord_transport::{Carried, Connector, Datagram, Setup, View, ip};
 use accord_units::{Bytes, Time};
+use core::net::Ipv4Addr;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::net::Ipv4Addr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The UDP ports of senders and of receivers. Tools recognise HTTP/3, and so QUIC, by the latter.
@@ -90,14 +90,6 @@ pub fn connect(
     Ok([end(client, here, there), end(server, there, here)])
 }
 
-/// Returns the stack that carries a flow.
-pub fn stack(flow: &Flow) -> Option<&'static Stack> {
-    match flow.carrier {
-        Carrier::Quic(stack) => Some(stack),
-        Carrier::Ours | Carrier::Kernel(_) => None,
-    }
-}
-
 /// Calls code of others. A panic is an error.
 pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     // Nothing that a panic leaves behind is used again.
@@ -129,7 +121,7 @@ pub struct Other {
     pub ends: [Option<CarriedEnd>; 2],
     /// The times at which they want to be woken.
     pub wakes: [Time; 2],
-    /// Their calls and datagrams of the last time.
+    /// The recent calls and datagrams of both ends.
     pub meters: [Meter; 2],
     /// The time from which it has had data to send.
     pub supplied: Option<Time>,
