@@ -17,9 +17,9 @@
 //! rate is found queue by queue, by bisection, until no queue changes.
 
 use crate::error::MarginsError;
-use crate::rest::Equilibrium;
+use crate::rest::{Equilibrium, signal};
 use accord_family::{QueueLaw, WindowLaw};
-use accord_fluid::{Control, Discipline, Hop, Model, Network, Path};
+use accord_fluid::{Discipline, Model, Network};
 
 /// Rounds over all queues.
 const ROUNDS: usize = 2000;
@@ -31,16 +31,6 @@ const GOOD: f64 = 1e-9;
 struct Shown {
     delay: f64,
     share: f64,
-}
-
-/// Returns the share of the packets of a flow that is marked or lost on its way, by the shares of queues, as
-/// if all losses were even.
-pub(crate) fn signal(control: &Control, path: &Path, rtt: f64, share: impl Fn(&Hop) -> f64) -> f64 {
-    let passes = |h: &Hop| 1.0 - share(h);
-    let passed = path.passes * path.hops[..path.forward].iter().map(passes).product::<f64>();
-    let wires = 1.0 - path.passes;
-    let even = if wires > 0.0 { control.even_losses(wires, rtt) - wires } else { 0.0 };
-    (1.0 - passed + even).min(1.0)
 }
 
 struct Balance<'a, 'b> {

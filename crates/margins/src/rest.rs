@@ -1,10 +1,9 @@
 //! Equilibria by theory, about which a scenario is linearised.
 
-use crate::balance::signal;
 use crate::error::MarginsError;
 use crate::rounds::Loop;
 use accord_family::WindowLaw;
-use accord_fluid::{Model, Network};
+use accord_fluid::{Control, Hop, Model, Network, Path};
 use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Phase, Recorded};
 use accord_units::{Duration, Rate, Time};
@@ -206,4 +205,14 @@ impl Equilibrium {
         }
         Ok(())
     }
+}
+
+/// Returns the share of the packets of a flow that is marked or lost on its way, by the shares of queues, as
+/// if all losses were even.
+pub(crate) fn signal(control: &Control, path: &Path, rtt: f64, share: impl Fn(&Hop) -> f64) -> f64 {
+    let passes = |h: &Hop| 1.0 - share(h);
+    let passed = path.passes * path.hops[..path.forward].iter().map(passes).product::<f64>();
+    let wires = 1.0 - path.passes;
+    let even = if wires > 0.0 { control.even_losses(wires, rtt) - wires } else { 0.0 };
+    (1.0 - passed + even).min(1.0)
 }

@@ -12,7 +12,10 @@ const STEADY: (f64, f64) = (10.0, 40.0);
 
 /// Returns a scenario of `count` NewReno flows over 20 Mbps with a round trip of 60 ms.
 fn flows(queue: &str, count: usize, ecn: bool) -> Scenario {
-    let sender = controller("newreno", &[("ecn", Raw::Flag(ecn)), ("sack", Raw::Flag(true))]);
+    // They begin at once, so with two packets each.
+    let first = ("initial_window", Raw::Text("2 pkt".into()));
+    let values = [("ecn", Raw::Flag(ecn)), ("sack", Raw::Flag(true)), first];
+    let sender = controller("newreno", &values);
     let queue = discipline(queue, &[]);
     Dumbbell::new("20 Mbps", "25 ms", queue, Limit::Packets(1000), "40 s")
         .flows("flow", count, sender, "100 Mbps", (2000, 3000), ("0 s", None), true)
