@@ -1,6 +1,7 @@
 //! The state that both engines share: flows, packets, the calendar and the record of a run.
 
 use crate::calendar::{Calendar, EventKind};
+use crate::carrier::stack;
 use crate::digest::Digest;
 use crate::flow::Flow;
 use crate::gateway::Gateway;
@@ -8,22 +9,13 @@ use crate::packet::Packet;
 use crate::pool::{Handle, Pool};
 use crate::skip::Skip;
 use accord_aqm::Ecn;
-use accord_family::Stack;
 use accord_record::{Interrupted, Observer, Recorder, Transfers};
-use accord_scenario::{self as scenario, Carrier, Scenario, State};
+use accord_scenario::{Scenario, State};
 use accord_traffic::Step;
 use accord_transport::{Receiver, Segment, Sender, View};
 use accord_units::{Duration, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
-
-/// Returns the stack of another program that carries a flow.
-pub(crate) fn stack(flow: &scenario::Flow) -> Option<&'static Stack> {
-    match flow.carrier {
-        Carrier::Quic(stack) => Some(stack),
-        Carrier::Ours | Carrier::Kernel(_) => None,
-    }
-}
 
 /// The number of events between two reports of progress.
 const PROGRESS: u64 = 1 << 18;

@@ -43,6 +43,7 @@ mod audit;
 mod because;
 mod buffered;
 mod calendar;
+mod carrier;
 mod core;
 mod digest;
 mod events;

@@ -25,7 +25,7 @@
 //! which token buckets fill; or in a run with fluid flows, with flows of other stacks, with a link whose rate follows a trace,
 //! or with an observer that wants packets or logs.
 
-use crate::core::stack;
+use crate::carrier::stack;
 use crate::steady::Readings;
 use accord_record::{Observer, Run};
 use accord_scenario::{Entity, Scenario, Window};

@@ -20,7 +20,7 @@
 //! `newreno-250` 1.8 times and `vegas-250` 2.5 times. If departures are not known at arrival
 //! either, `newreno-10` takes another 2.0 times.
 
-use crate::core::stack;
+use crate::carrier::stack;
 use crate::flow::Flow;
 use crate::hop::Hop;
 use crate::survey::{Form, PacketSource, Ports, around};

@@ -3,7 +3,7 @@
 
 use super::meter::Meter;
 use super::parcel::Parcel;
-use crate::core::stack;
+use crate::carrier::stack;
 use crate::pool::Handle;
 use accord_record::Broken;
 use accord_scenario::{Flow, Scenario};
