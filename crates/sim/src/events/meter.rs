@@ -1,6 +1,5 @@
 //! Limits on the ends of other stacks, so no run hangs because of one.
 
-use super::other::seconds;
 use accord_units::{Bytes, Duration, Time};
 
 /// The wake-ups at one time, without a datagram, above which an end is broken.
@@ -59,4 +58,9 @@ impl Meter {
         }
         (away > MOST_AWAY).then(|| format!("sent more than {MOST_AWAY} that has not arrived"))
     }
+}
+
+/// Returns a time as text.
+pub fn seconds(at: Time) -> String {
+    format!("{:.6} s", at.as_secs_f64())
 }

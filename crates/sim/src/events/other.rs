@@ -1,7 +1,7 @@
 //! Flows of other stacks, whose packets have bytes: a stack as a state machine, a connection of the
 //! kernel, or a tunnel of gateways that are programs.
 
-use super::meter::Meter;
+use super::meter::{Meter, seconds};
 use super::parcel::Parcel;
 use crate::carrier::stack;
 use crate::pool::Handle;
@@ -235,11 +235,6 @@ impl Others {
     pub fn take(&mut self, handle: Handle) -> Option<Box<[u8]>> {
         self.bytes.get_mut(handle.number())?.take()
     }
-}
-
-/// Returns a time as text.
-pub fn seconds(at: Time) -> String {
-    format!("{:.6} s", at.as_secs_f64())
 }
 
 /// Returns the reason why an end may not send a datagram in packets of `packet`, if there is one.
