@@ -92,7 +92,8 @@ def test_a_law_is_the_same_in_either_language():
                 self.window += ack.bytes
 
     own = plain(flows=1, controller=Avoid, duration="1 s", rate="1 Gbps", limit="1 GB")
-    alike = {"flow.all.controller": "newreno", "flow.all.processing": "0 s"}
+    first = {"name": "newreno", "initial_window": "2 pkt"}
+    alike = {"flow.all.controller": first, "flow.all.processing": "0 s"}
     built_in = own.with_(alike)
     # Slow start without losses: the same windows, byte by byte.
     mine, theirs = (s.run("packet").values("throughput")["all"] for s in (own, built_in))

@@ -16,7 +16,7 @@ pub struct Packet {
     pub flow: u32,
     /// The position of the packet: an index into the engine's list of hops.
     pub hop: u32,
-    /// The virtual delay that the packet has collected, in seconds, or [`UNREAD`].
+    /// The virtual delay that the packet has collected, in seconds, or `UNREAD`.
     pub virtual_s: f32,
     /// The size on the wire, in bytes.
     pub size: u16,
