@@ -72,7 +72,7 @@ export class Result {
     this.axes.join(this.time);
     if (points[0].panels.length === 0) place.replaceChildren(element("p", { class: "nothing" }, NOTHING));
     if (range) this.time.zoom(...range);
-    if (linked || (old && subjects(old) === subjects(this.time))) {
+    if (hidden.length > 0 && (linked || (old && subjects(old) === subjects(this.time)))) {
       this.time.keys.hidden = new Set(hidden);
       this.time.redraw();
       this.time.shownChanged();
