@@ -121,7 +121,7 @@ fn fast(flows: usize) -> String {
         count = {flows}
         from = "left"
         to = "right"
-        controller = "newreno"
+        controller = {{ name = "newreno", initial_window = "2 pkt" }}
         start = {{ uniform = ["0 s", "0.2 s"] }}
         "#
     )
@@ -165,7 +165,7 @@ fn many(flows: usize) -> String {
         count = {flows}
         from = "left"
         to = "right"
-        controller = "newreno"
+        controller = {{ name = "newreno", initial_window = "2 pkt" }}
         start = {{ uniform = ["0 s", "100 ms"] }}
         access = {{ rate = "100 Mbps", delay = "1 ms" }}
         egress = {{ rate = "100 Mbps", delay = "1 ms" }}
@@ -191,7 +191,7 @@ fn web(users: usize, seconds: usize) -> String {
         count = {users}
         from = "left"
         to = "right"
-        controller = "newreno"
+        controller = {{ name = "newreno", initial_window = "2 pkt" }}
         demand = {{ web = {{}} }}
         start = {{ uniform = ["0 s", "10 s"] }}
         "#
