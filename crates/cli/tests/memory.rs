@@ -130,6 +130,10 @@ fn fast(flows: usize) -> String {
 /// Returns a scenario of `flows` flows that share 40 Gbps. Whatever their number, the link holds
 /// 267 000 packets of 1500 bytes.
 fn crowded(flows: usize, controller: &str) -> String {
+    let controller = match controller {
+        "newreno" => "{ name = \"newreno\", initial_window = \"2 pkt\" }".to_owned(),
+        other => format!("\"{other}\""),
+    };
     format!(
         r#"
         title = "Many flows"
@@ -143,7 +147,7 @@ fn crowded(flows: usize, controller: &str) -> String {
         count = {flows}
         from = "left"
         to = "right"
-        controller = "{controller}"
+        controller = {controller}
         start = {{ uniform = ["0 s", "0.2 s"] }}
         "#
     )
