@@ -44,7 +44,7 @@ pub(super) fn anchor(pack: &str, case: &str) -> String {
 }
 
 /// Returns how far apart two means are: the larger one over the smaller one. Both have the least change
-/// that matters added, so that zero and a tiny value are not far apart.
+/// that matters added, so zero and a tiny value are close.
 fn factor(compared: &Compared) -> f64 {
     let smallest = least(compared.unit);
     let mean = |e: Option<accord::report::Estimate>| e.map_or(0.0, |e| e.mean.abs()) + smallest;

@@ -73,7 +73,7 @@ impl Asked {
     }
 }
 
-/// Returns the place of a text of TOML without its quotes, so that errors point into it.
+/// Returns the place of a text of TOML without its quotes, for errors that point into it.
 pub(crate) fn inside(
     origin: &Arc<Source>,
     text: &Spanned<String>,
