@@ -1,11 +1,11 @@
 //! The results of an evaluation: values by measure, subject and seed, and their comparisons.
 
-use crate::pack::{Better, Measure, Pack};
+use crate::pack::{Better, Figure, Measure, Pack};
 use crate::plan::{Order, Plan, Planned};
 use crate::rule::{Limit, Requirement};
 use crate::statistics::{difference, holm};
 use crate::trial::Measured;
-use accord::report::Estimate;
+use accord::report::{Estimate, show};
 use accord::scenario::MetricUnit;
 
 /// The level of all tests of one family together.
@@ -53,6 +53,8 @@ pub struct Row {
     pub measure: usize,
     /// The unit.
     pub unit: MetricUnit,
+    /// True if it is one measure over another.
+    pub quotient: bool,
     /// By subject: seed and value, of runs that have one.
     pub values: Vec<Vec<(u64, f64)>>,
 }
@@ -79,6 +81,53 @@ impl Row {
     /// Returns the mean of a subject with its confidence interval.
     pub fn estimate(&self, subject: usize) -> Option<Estimate> {
         Estimate::of(&self.of(subject))
+    }
+
+    /// Returns the mean of a subject on its scale, with its confidence interval.
+    pub fn placed(&self, subject: usize) -> Option<Estimate> {
+        let scale = self.scale(subject);
+        let places: Vec<f64> = self.of(subject).into_iter().map(|v| scale.place(v)).collect();
+        Estimate::of(&places)
+    }
+
+    /// Returns the mean of a subject with its interval in words: "2.1 ± 0.3 Mbps", "3.1 (2 to 4.8)".
+    pub fn shown(&self, subject: usize) -> String {
+        match (self.scale(subject), self.placed(subject)) {
+            (_, None) => "no value".into(),
+            (Scale::Logarithmic, Some(Estimate { mean, half_width: Some(half), .. })) => {
+                let show = |place: f64| show::quantity(place.exp(), self.unit);
+                format!("{} ({} to {})", show(mean), show(mean - half), show(mean + half))
+            }
+            _ => self.estimate(subject).map_or_else(String::new, |e| show::estimate(e, self.unit)),
+        }
+    }
+
+    /// Returns the scale on which its seeds scatter evenly: a quotient is as likely twice its middle
+    /// as half of it, so its logarithm does.
+    pub fn scale(&self, subject: usize) -> Scale {
+        let positive = self.values[subject].iter().all(|(_, v)| *v > 0.0);
+        if self.quotient && positive { Scale::Logarithmic } else { Scale::Linear }
+    }
+}
+
+/// The scale of an interval of confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scale {
+    /// The interval is of the mean.
+    Linear,
+    /// The interval is of the geometric mean.
+    Logarithmic,
+}
+
+impl Scale {
+    /// Returns the place of a value on the scale.
+    pub fn place(self, value: f64) -> f64 {
+        if self == Scale::Linear { value } else { value.ln() }
+    }
+
+    /// Returns the value at a place.
+    pub fn value(self, place: f64) -> f64 {
+        if self == Scale::Linear { place } else { place.exp() }
     }
 }
 
@@ -109,7 +158,8 @@ fn case_result(
     for point in &planned.points {
         for (&measure, &unit) in case.measures.iter().zip(&planned.units) {
             let values = vec![Vec::new(); subjects];
-            rows.push(Row { point: point.clone(), measure, unit, values });
+            let quotient = matches!(plan.pack.measures[measure].figure, Figure::Ratio(..));
+            rows.push(Row { point: point.clone(), measure, unit, quotient, values });
         }
     }
     let mut failures = Vec::new();

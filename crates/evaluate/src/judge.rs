@@ -70,25 +70,31 @@ pub struct LimitVerdict<'a> {
     pub line: String,
 }
 
-/// Judges a rule by the 95 % confidence interval of the mean of the subject. A subject without a
-/// value fails: nothing that the rule is about has come about.
+/// Judges a rule by the 95 % confidence interval of the mean of the subject, or of the geometric mean
+/// for one measure over another. A subject without a value fails: nothing that the rule is about has
+/// come about.
 pub fn judge<'a>(requirement: &'a Requirement, row: &'a Row) -> Judged<'a> {
     let bound = requirement.value;
     let judged = |outcome, seeds, excess| Judged { requirement, row, outcome, seeds, excess };
-    let Some(Estimate { mean, half_width, runs }) = row.estimate(0) else {
+    let scale = row.scale(0);
+    let Some(Estimate { mean: middle, half_width, runs }) = row.placed(0) else {
         return judged(Outcome::Fail, None, f64::INFINITY);
     };
+    let mean = scale.value(middle);
     let smallest = least(row.unit);
     let excess = ((mean.max(0.0) + smallest) / (bound + smallest)).ln();
     let excess = if requirement.bound.is_ceiling() { excess } else { -excess };
     let Some(half) = half_width else {
         return judged(Outcome::Inconclusive, Some(2), excess);
     };
-    let holds = |value| requirement.bound.holds(value, bound);
-    match (holds(mean - half), holds(mean + half)) {
+    let holds = |place| requirement.bound.holds(scale.value(place), bound);
+    match (holds(middle - half), holds(middle + half)) {
         (true, true) => judged(Outcome::Pass, None, excess),
         (false, false) => judged(Outcome::Fail, None, excess),
-        _ => judged(Outcome::Inconclusive, seeds(half, runs, (mean - bound).abs()), excess),
+        _ => {
+            let gap = (middle - scale.place(bound)).abs();
+            judged(Outcome::Inconclusive, seeds(half, runs, gap), excess)
+        }
     }
 }
 
@@ -122,7 +128,7 @@ impl Judged<'_> {
     /// Returns the same with the figures of the rivals.
     fn line(&self, rivals: &[&str]) -> String {
         let unit = self.row.unit;
-        let figure = self.row.estimate(0).map_or("no value".into(), |e| show::estimate(e, unit));
+        let figure = self.row.shown(0);
         let mut figures = String::new();
         for (i, rival) in rivals.iter().enumerate().take(3) {
             if let Some(e) = self.row.estimate(i + 1) {

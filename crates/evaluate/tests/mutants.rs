@@ -24,7 +24,7 @@ enum Fault {
     IgnoresLoss,
     /// Time-outs change nothing; losses do.
     NeverBacksOff,
-    /// The window grows by twenty packets per round trip, and a loss takes away a twentieth.
+    /// The window never falls below [`LEAST`], whatever is lost.
     StarvesOthers,
     /// The window is halved twice a second.
     HalvesOnNothing,
@@ -35,6 +35,9 @@ enum Fault {
     /// A packet at a time is sent for two seconds out of four.
     Sleeps,
 }
+
+/// In packets: seven times what the path and its buffer hold.
+const LEAST: f64 = 1000.0;
 
 /// A window in bytes after RFC 5681, with a fault.
 #[derive(Clone, Debug)]
@@ -70,11 +73,10 @@ impl Controller for Mutant {
         if ack.in_recovery && !heedless || !(ack.window_limited || self.rests()) {
             return;
         }
-        let step = if self.fault == Fault::StarvesOthers { 20.0 } else { 1.0 };
         if self.window < self.threshold || self.fault == Fault::GrowsWithoutEnd {
             self.window += ack.bytes.as_f64();
         } else {
-            self.window += step * self.packet * ack.bytes.as_f64() / self.window;
+            self.window += self.packet * ack.bytes.as_f64() / self.window;
         }
     }
 
@@ -84,12 +86,12 @@ impl Controller for Mutant {
         match self.fault {
             Fault::NeverBacksOff if timeout => {}
             Fault::IgnoresLoss if !timeout => {}
-            Fault::StarvesOthers if !timeout => self.threshold = 0.95 * self.window,
+            Fault::StarvesOthers => self.threshold = half.max(LEAST * self.packet),
             _ => self.threshold = half,
         }
         match self.fault {
             Fault::NeverBacksOff if timeout => {}
-            _ if timeout => self.window = self.packet,
+            _ if timeout && self.fault != Fault::StarvesOthers => self.window = self.packet,
             Fault::IgnoresLoss => {}
             _ => self.window = self.threshold.max(2.0 * self.packet),
         }

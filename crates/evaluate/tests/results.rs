@@ -294,7 +294,7 @@ fn noise_is_unclear_and_says_how_many_seeds_would_decide() {
 /// A rule is decided by the interval of the mean, and says how many seeds it needs if it is not.
 #[test]
 fn a_rule_passes_fails_or_is_open() {
-    let outcome = |values: &[f64], bound, value| {
+    let judged = |values: &[f64], bound, value, quotient| {
         let key = Key {
             pack: "p".into(),
             case: "c".into(),
@@ -304,10 +304,12 @@ fn a_rule_passes_fails_or_is_open() {
         let (source, because) = ("ours".to_string(), String::new());
         let requirement = Requirement { key, bound, value, source, because };
         let values = vec![(1..).zip(values.iter().copied()).collect()];
-        let row = Row { point: String::new(), measure: 0, unit: MetricUnit::Ratio, values };
+        let (point, unit) = (String::new(), MetricUnit::Ratio);
+        let row = Row { point, measure: 0, unit, quotient, values };
         let judged = judge(&requirement, &row);
         (judged.outcome, judged.seeds)
     };
+    let outcome = |values: &[f64], bound, value| judged(values, bound, value, false);
     let values = [0.04, 0.05, 0.06]; // 0.05 ± 0.025
     assert_eq!(outcome(&values, Bound::AtMost, 0.08), (Outcome::Pass, None));
     assert_eq!(outcome(&values, Bound::AtMost, 0.02), (Outcome::Fail, None));
@@ -320,6 +322,15 @@ fn a_rule_passes_fails_or_is_open() {
     // Values that do not vary may be at the bound.
     assert_eq!(outcome(&[0.0, 0.0], Bound::AtMost, 0.0), (Outcome::Pass, None));
     assert_eq!(outcome(&[0.0, 0.0], Bound::Above, 0.0), (Outcome::Fail, None));
+    // Three seeds with a factor of ten each between them: the mean is 37 ± 136, the geometric mean 10.
+    let far = [1.0, 10.0, 100.0];
+    let quotient = |bound, value| judged(&far, bound, value, true).0;
+    assert_eq!(outcome(&far, Bound::AtLeast, 0.02).0, Outcome::Inconclusive);
+    // ln 10 ± 4.303 ln 10 / √3: from 0.033 to 3050.
+    assert_eq!(quotient(Bound::AtLeast, 0.03), Outcome::Pass);
+    assert_eq!(quotient(Bound::AtLeast, 0.04), Outcome::Inconclusive);
+    assert_eq!(quotient(Bound::AtMost, 3100.0), Outcome::Pass);
+    assert_eq!(quotient(Bound::AtMost, 0.03), Outcome::Fail);
 }
 
 #[test]
