@@ -42,7 +42,7 @@ use accord_units::Rate;
 /// The factors of [`Control::even_losses`]: of windows that are halved, and of CUBIC with β = 0.7 where it
 /// follows Reno and where it follows its curve. The last is by the mean window of its law with fast
 /// convergence, of independent losses, which is [`MEAN_CUBIC`]·(rtt/p)^¾ for C = 0.4.
-const EVEN_HALVES: f64 = 1.1657;
+const EVEN_HALVES: f64 = 1.165_73;
 const EVEN_FRIENDLY: f64 = 1.0875;
 const EVEN_CUBIC: f64 = 0.8673;
 const MEAN_CUBIC: f64 = 1.1957;

@@ -27,7 +27,7 @@
 use crate::balance::balance;
 use crate::error::MarginsError;
 use crate::linear::{Linear, Term};
-use crate::rest::{Equilibrium, Rest};
+use crate::rest::{Equilibrium, Rest, passed};
 use crate::signal::{Answer, Signal, signals};
 use accord_family::{QueueLaw, WindowLaw};
 use accord_fluid::{Hop, Model, Network, Path};
@@ -370,8 +370,9 @@ impl Builder<'_, '_> {
             WindowLaw::Proportional { gain, target } => (gain, target),
             WindowLaw::Reno => {
                 row.push((i, 0.0, -r.rate * r.signal / control.packet, 0));
+                let passed = passed(path, |h| self.at_rest.shares[h.queue]);
                 for hop in &path.hops[..path.forward] {
-                    let others = (1.0 - r.signal) / (1.0 - self.at_rest.shares[hop.queue]);
+                    let others = passed / (1.0 - self.at_rest.shares[hop.queue]);
                     let k_m = control.packet / (d * r.signal) * others;
                     let back = path.base_rtt - hop.after + self.behind(path, hop);
                     let (k_m, back) = match self.answers {

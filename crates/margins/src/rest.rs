@@ -29,7 +29,8 @@ pub struct Rest {
     /// The part of the rate that is held whatever the delay, in bytes/s: its contract, unless its
     /// accumulation limit holds the flow.
     pub contract: f64,
-    /// The share of its packets that is marked or lost, of a flow that goes by that.
+    /// The share of its packets that is marked or lost, of a flow that goes by that, as if all losses
+    /// were evenly spaced.
     pub signal: f64,
     /// The loop of flows that decide once per round trip: a mode that the equilibrium has, where all
     /// flows that react at the bottleneck are of this kind.
@@ -210,9 +211,13 @@ impl Equilibrium {
 /// Returns the share of the packets of a flow that is marked or lost on its way, by the shares of queues, as
 /// if all losses were even.
 pub(crate) fn signal(control: &Control, path: &Path, rtt: f64, share: impl Fn(&Hop) -> f64) -> f64 {
-    let passes = |h: &Hop| 1.0 - share(h);
-    let passed = path.passes * path.hops[..path.forward].iter().map(passes).product::<f64>();
     let wires = 1.0 - path.passes;
     let even = if wires > 0.0 { control.even_losses(wires, rtt) - wires } else { 0.0 };
-    (1.0 - passed + even).min(1.0)
+    (1.0 - passed(path, share) + even).min(1.0)
+}
+
+/// Returns the share of the packets of a flow that is neither marked nor lost on its way.
+pub(crate) fn passed(path: &Path, share: impl Fn(&Hop) -> f64) -> f64 {
+    let passes = |h: &Hop| 1.0 - share(h);
+    path.passes * path.hops[..path.forward].iter().map(passes).product::<f64>()
 }

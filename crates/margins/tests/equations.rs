@@ -183,6 +183,18 @@ fn red_that_drops_has_the_equation_of_hollot_with_what_enters() {
     }
 }
 
+/// How many losses, evenly spaced, hold a window that is halved as low as one that comes by chance: the
+/// square of E[S^(−1/2)] with S = Σ E/4ᵏ. The mean of exp(−tS) is Π 1/(1 + t/4ᵏ), so it is
+/// 2/√π·∫ Π 1/(1 + u²/4ᵏ) du from 0.
+fn even_halves() -> f64 {
+    let product = |u: f64| (0..40).map(|k| 1.0 / (1.0 + u * u / 4f64.powi(k))).product::<f64>();
+    // u = eˣ: the trapezoidal rule is exact to rounding.
+    let step = 0.05;
+    let sum: f64 =
+        (-800..400).map(|i| f64::from(i) * step).map(|x| product(x.exp()) * x.exp()).sum();
+    (2.0 / std::f64::consts::PI.sqrt() * sum * step).powi(2)
+}
+
 /// Losses of the wire in front of a queue that marks: fewer come there, and a mark is worth less.
 #[test]
 fn losses_of_the_wire_take_their_part_of_a_loop() {
@@ -205,7 +217,8 @@ fn losses_of_the_wire_take_their_part_of_a_loop() {
         );
         let r = &rest(&s)[0];
         let (x, m, d) = (r.rate, r.signal, r.base_rtt);
-        let (round, marks) = (d + r.queue, 1.0 - (1.0 - m) / (1.0 - wire));
+        let round = d + r.queue;
+        let marks = 1.0 - (1.0 - (m - (even_halves() - 1.0) * wire)) / (1.0 - wire);
         let come = flows * (1.0 - wire);
         near(come * x, C, 1e-7);
         let p = marks / (2.0 - marks);
