@@ -13,8 +13,8 @@ use crate::results::{self, build, ending, experiment, keep, vacant, warn_of_repl
 use crate::run_options::RunOptions;
 use crate::source::load;
 use crate::{
-    attack, bench, check, compare, cost, evaluate, explain, export, gateway, import, kernel, lab,
-    list, live, manual, new, plot, point, record, reproduce, skip, solve, stability,
+    attack, bench, check, compare, cost, emulate, evaluate, explain, export, gateway, import,
+    kernel, lab, list, live, manual, new, plot, point, record, reproduce, skip, solve, stability,
 };
 use accord::Catalogue;
 use accord::report::show::visible;
@@ -27,7 +27,7 @@ use std::path::Path;
 
 /// Carries out a command. `Ok(false)` means that an expectation failed unexpectedly.
 pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
-    if !matches!(args.command, Command::Gateway(_) | Command::Kernel(_)) {
+    if !matches!(args.command, Command::Emulate(_) | Command::Gateway(_) | Command::Kernel(_)) {
         // Long-running commands handle signals themselves, including SIGHUP.
         watch_interrupts();
     }
@@ -44,6 +44,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Reproduce(a) => reproduce::run(a, catalogue),
         Command::Attack(a) => attack::run(&a, catalogue),
         Command::Evaluate(a) => evaluate::run(&a, catalogue),
+        Command::Emulate(a) => emulate::run(a, catalogue),
         Command::Solve(a) => solve::run(a),
         Command::Stability(a) => stability::run(&a, catalogue),
         Command::Schema(a) => {

@@ -23,6 +23,8 @@ pub enum Failure {
     Unable(String),
     /// The user stopped it.
     Interrupted,
+    /// A command that the user gave ended with this exit code.
+    Exit(u8),
     /// The user stopped a service, which has no result.
     #[cfg_attr(not(any(feature = "gateway", feature = "kernel")), allow(dead_code))]
     Ended,
@@ -79,6 +81,7 @@ impl Failure {
                 note(INTERRUPTED_TEXT);
                 return 130;
             }
+            Failure::Exit(code) => return code,
             Failure::Ended => return 130,
         }
         2

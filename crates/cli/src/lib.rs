@@ -20,6 +20,7 @@ mod compare;
 mod contents;
 mod cost;
 mod draft;
+mod emulate;
 mod evaluate;
 mod execute;
 mod explain;
@@ -218,7 +219,9 @@ fn said(e: Failure) -> (String, Option<String>) {
     match e {
         Failure::Other { message, hint } => (message, hint),
         Failure::Unable(message) => (message, None),
-        Failure::Interrupted | Failure::Ended => (fail::INTERRUPTED_TEXT.into(), None),
+        Failure::Interrupted | Failure::Exit(_) | Failure::Ended => {
+            (fail::INTERRUPTED_TEXT.into(), None)
+        }
         Failure::Scenario(errors) => (errors.to_string(), None),
     }
 }

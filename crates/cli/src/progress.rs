@@ -37,6 +37,16 @@ pub fn watch_interrupts() {
     });
 }
 
+/// Installs a handler for a command whose programs get the same interrupt: it is noted, and what was
+/// recorded is written. A second one ends the program.
+pub fn watch_gently() {
+    let _ = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::SeqCst) {
+            std::process::exit(130);
+        }
+    });
+}
+
 /// Does work that cannot be interrupted in order, and that leaves nothing half done. An interrupt
 /// during it ends the program at once.
 pub fn at_once<T>(work: impl FnOnce() -> T) -> Result<T, Failure> {

@@ -59,6 +59,7 @@ mod linux {
     pub mod connection;
     pub mod deciders;
     pub mod driver;
+    pub mod emulate;
     pub mod fabric;
     pub mod gateway;
     pub mod lateness;
@@ -83,6 +84,7 @@ use linux::*;
 use accord_record::{Observer, Run};
 use accord_scenario::{Carrier, Congestion, Flow, NodeId, Scenario};
 use accord_units::{Duration, words};
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -195,6 +197,64 @@ pub fn measure(
     observer: &mut dyn Observer,
 ) -> Result<(Run, Cost), LiveError> {
     run::run(scenario, &setting.into(), observer)
+}
+
+/// The programs of an emulation, each with its arguments. `{server}` in an argument is the address of the
+/// server, which is in the environment variable `ACCORD_SERVER` as well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Programs {
+    /// The command, whose end is that of the emulation.
+    pub command: Vec<OsString>,
+    /// The program at the far end, if there is one. The command starts when it listens, or after two
+    /// seconds.
+    pub server: Option<Vec<OsString>>,
+}
+
+/// An emulation at its end.
+#[derive(Clone, Debug)]
+pub struct Emulated {
+    /// The scenario, as long as it was. Its steady part ends with the command.
+    pub scenario: Scenario,
+    /// What was recorded.
+    pub run: Run,
+    /// The exit code of the command, as shells have it: 128 and the signal that killed it.
+    pub status: u8,
+    /// True if the observer ended it.
+    pub interrupted: bool,
+}
+
+/// Runs programs whose packets cross the links of a scenario, beside its flows. The packets of the
+/// command are of the flows `ways[0]`, which lead from its node to that of the server, and those of the
+/// server of `ways[1]`, which lead back; connections take turns among them. An observer that stops it
+/// ends the programs.
+///
+/// # Errors
+/// Fails if the machine or the scenario does not allow it, or a program cannot be started.
+///
+/// # Panics
+/// Panics if a way has no flow.
+#[cfg(target_os = "linux")]
+pub fn emulate(
+    scenario: &Scenario,
+    ways: &[Vec<usize>; 2],
+    programs: &Programs,
+    observer: &mut dyn Observer,
+) -> Result<Emulated, LiveError> {
+    emulate::emulate(scenario, ways, programs, observer)
+}
+
+/// Runs programs whose packets cross the links of a scenario: only on Linux.
+///
+/// # Errors
+/// Fails always.
+#[cfg(not(target_os = "linux"))]
+pub fn emulate(
+    _: &Scenario,
+    _: &[Vec<usize>; 2],
+    _: &Programs,
+    _: &mut dyn Observer,
+) -> Result<Emulated, LiveError> {
+    Err(LiveError::Unable("an emulation needs Linux".into()))
 }
 
 /// Returns the reason why live runs of these scenarios in this setting are impossible here, if

@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// A private network namespace, with only a loopback device that is down.
@@ -57,6 +58,20 @@ impl Namespace {
         let set = || std::fs::write(Path::new("/proc/sys").join(variable), value);
         self.within(set)?
             .map_err(|e| LiveError::system(&format!("set {variable} to \"{value}\""), e))
+    }
+
+    /// Returns the processes inside.
+    pub fn processes(&self) -> Vec<i32> {
+        let Ok(own) = self.0.metadata() else {
+            return Vec::new();
+        };
+        let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+        all.filter_map(|entry| {
+            let process = entry.file_name().to_str()?.parse().ok()?;
+            let its = std::fs::metadata(entry.path().join("ns/net")).ok()?;
+            ((its.dev(), its.ino()) == (own.dev(), own.ino())).then_some(process)
+        })
+        .collect()
     }
 
     /// Returns the path of the namespace for other processes.

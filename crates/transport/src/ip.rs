@@ -52,6 +52,20 @@ impl<'a> Ipv4Packet<'a> {
         Some((first, length + u32::from(fin) + u32::from(syn)))
     }
 
+    /// Returns the protocol, and the ports of the source and the destination: zeros if the packet has none,
+    /// as one of ICMP or a later fragment.
+    pub fn connection(&self) -> (u8, [u16; 2]) {
+        let (b, protocol) = (self.bytes, self.bytes[9]);
+        let is_first = u16::from_be_bytes([b[6], b[7]]) & 0x1fff == 0;
+        let ports = match self.bytes[self.header..] {
+            [a, b, c, d, ..] if is_first && matches!(protocol, TCP | UDP) => {
+                [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])]
+            }
+            _ => [0, 0],
+        };
+        (protocol, ports)
+    }
+
     /// Returns the payload of a packet of UDP.
     pub fn udp(&self) -> Option<&'a [u8]> {
         let udp = self.bytes.get(self.header..)?;

@@ -1,0 +1,253 @@
+//! `accord emulate`: a program behind the links and queues of a scenario.
+
+use crate::draft::quote;
+use crate::execute::Outcome;
+use crate::fail::Failure;
+use crate::output::{heading, note, style};
+use crate::progress::{Progress, interrupted, watch_gently};
+use crate::results::write;
+use crate::source::load;
+use accord::language::File;
+use accord::live::{Programs, emulate};
+use accord::report::{Class, Lock, Tally, check_place, checks, checks_table, table};
+use accord::scenario::{Engine, Scenario};
+use accord::units::{Duration, Rate};
+use accord::{Catalogue, set};
+use clap::Args as Group;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// The longest emulation.
+const LONGEST: &str = "24 h";
+/// The shortest period of the series: of the longest emulation, a scenario allows no shorter one.
+const LEAST_SAMPLE: Duration = Duration::from_ms(10);
+/// The period of the series of a path that words name.
+const SAMPLE: &str = "100 ms";
+/// The flows of a program: from it, and back to it.
+const WAYS: [&str; 2] = ["to-server", "to-client"];
+
+#[derive(Group)]
+pub struct Args {
+    /// A scenario file with the path, or one that comes with the program. Its own flows are cross traffic.
+    #[arg(conflicts_with_all = ["rate", "delay", "queue", "loss"])]
+    pub scenario: Option<String>,
+    /// The rate of the path, the same both ways: "20 Mbps".
+    #[arg(long, value_parser = rate)]
+    pub rate: Option<Rate>,
+    /// The delay of the path, one way.
+    #[arg(long, value_parser = delay, default_value = "0 ms")]
+    pub delay: Duration,
+    /// The queue in front of the path, both ways, with its parameters: droptail:limit=100 or
+    /// "fq-codel:target=5 ms". A plain number is one of packets for `limit`.
+    #[arg(long, default_value = "droptail:limit=1000")]
+    pub queue: String,
+    /// The share of the packets that the path loses, each way: "1 %".
+    #[arg(long, default_value = "0 %")]
+    pub loss: String,
+    /// Starts this line of a shell at the far end. The command starts when it listens, or after two
+    /// seconds.
+    #[arg(long, value_name = "LINE")]
+    pub server: Option<String>,
+    /// The node of the command; by default left, or client of a path that words name.
+    #[arg(long, value_name = "NODE")]
+    pub from: Option<String>,
+    /// The node of the far end; by default right, or server of a path that words name.
+    #[arg(long, value_name = "NODE")]
+    pub to: Option<String>,
+    /// The number of flows that the connections of the programs are spread over, each way. Queues that
+    /// tell flows apart tell these apart, and each has its measurements.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub flows: u16,
+    /// The largest packet of the programs, headers included.
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
+    pub mtu: u16,
+    /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
+    #[arg(long, value_name = "PATH=VALUE")]
+    pub set: Vec<String>,
+    /// The directory of the run; by default runs/ID, or runs/ID-2 and so on.
+    #[arg(short, long, value_name = "DIR")]
+    pub output: Option<PathBuf>,
+    /// Adds the series as CSV.
+    #[arg(long)]
+    pub csv: bool,
+    /// Prints the scenario of the path instead of running anything.
+    #[arg(long)]
+    pub print: bool,
+    /// Prints nothing but what the programs print.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// The command and its arguments. {server} stands for the address of the far end, which is in
+    /// ACCORD_SERVER as well.
+    #[arg(last = true, required_unless_present = "print", value_name = "COMMAND")]
+    pub line: Vec<OsString>,
+}
+
+fn rate(text: &str) -> Result<Rate, String> {
+    text.parse().map_err(|e: accord::units::ParseError| e.to_string())
+}
+
+fn delay(text: &str) -> Result<Duration, String> {
+    text.parse().map_err(|e: accord::units::ParseError| e.to_string())
+}
+
+/// Runs the command. The exit code is that of the command, unless an expectation fails.
+pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
+    watch_gently();
+    let mut file = match (&args.scenario, args.rate) {
+        (Some(name), _) => load(name, &[])?,
+        (None, Some(rate)) => File::parse("path.toml", &path(&args, rate)?)?,
+        (None, None) => {
+            let hint = "a scenario file, or --rate \"20 Mbps\" --delay \"20 ms\"";
+            return Err(Failure::new("no path is given").hint(hint));
+        }
+    };
+    let words = args.scenario.is_none();
+    let ends = [(&args.from, ["left", "client"]), (&args.to, ["right", "server"])];
+    let [from, to] =
+        ends.map(|(named, usual)| named.clone().unwrap_or(usual[usize::from(words)].into()));
+    for (name, [from, to]) in WAYS.into_iter().zip([[&from, &to], [&to, &from]]) {
+        let (from, to, count, mtu) = (quote(from), quote(to), args.flows, args.mtu);
+        file.set(
+            &format!("flow.{name}"),
+            &format!(
+                "{{ from = {from}, to = {to}, kernel = \"cubic\", packet = \"{mtu} B\", count = {count} }}"
+            ),
+        )?;
+    }
+    set(&mut file, &args.set)?;
+    if args.print {
+        let scenario = one(&file, catalogue)?;
+        crate::output::data(accord::scenario::print(&scenario).trim_end())?;
+        return Ok(true);
+    }
+    // The end is that of the command. The period of the series stays.
+    let sample = one(&file, catalogue)?.sample.max(LEAST_SAMPLE);
+    file.set("sample", &format!("\"{sample}\""))?;
+    file.set("duration", &format!("\"{LONGEST}\""))?;
+    let mut scenario = one(&file, catalogue)?;
+    for expectation in &mut scenario.expectations {
+        if expectation.engine == Engine::Packet {
+            expectation.engine = Engine::Live;
+        }
+    }
+    scenario.expectations.retain(|e| e.engine == Engine::Live);
+    let programs = Programs {
+        server: args.server.as_ref().map(|line| ["sh", "-c", line].map(OsString::from).to_vec()),
+        command: args.line.clone(),
+    };
+    there(&programs.command[0])?;
+    let dir = args.output.clone().unwrap_or_else(|| vacant(&scenario.id));
+    check_place(&dir)?;
+    let _lock = Lock::take(&dir)?;
+    let ways = WAYS.map(|name| {
+        let group = scenario.groups.iter().find(|group| group.name == name);
+        group.map_or_else(Vec::new, |group| group.flows.clone().collect())
+    });
+    let progress = Progress::new(Duration::ZERO, true);
+    let emulated = emulate(&scenario, &ways, &programs, &mut progress.observe(None, None));
+    let emulated = emulated.map_err(accord::Error::from)?;
+    let run = emulated.run;
+    let checks = checks(&emulated.scenario, &[&run]);
+    let outcomes = [Outcome { scenario: emulated.scenario, runs: vec![run], checks }];
+    let written = write(&dir, &outcomes, args.csv);
+    let [outcome] = &outcomes;
+    let unfit = outcome.runs[0].unfit.as_ref();
+    if !args.quiet {
+        note(heading(&outcome.scenario));
+        note(table(&outcome.scenario, &[&outcome.runs[0]], style()).trim_end());
+        if !outcome.checks.is_empty() {
+            note(checks_table(&outcome.checks, style()).trim_end());
+        }
+        crate::live::remarks(&outcome.point()).iter().for_each(note);
+        if let Some(why) = unfit {
+            note(format_args!("{why}: these figures are not those of the path"));
+        }
+        if let Ok(page) = &written {
+            note(format_args!("page: {page}"));
+        }
+    }
+    written?;
+    if emulated.interrupted || interrupted() {
+        return Err(Failure::Exit(130));
+    }
+    if emulated.status != 0 {
+        return Err(Failure::Exit(emulated.status));
+    }
+    if !outcome.checks.is_empty() {
+        crate::live::fit(&outcome.runs)?;
+    }
+    let classes = outcome.checks.iter().map(|c| c.class);
+    Ok(Tally::of(classes).worst() != Class::Failed)
+}
+
+/// Returns the scenario of a file that has one.
+fn one(file: &File, catalogue: &Catalogue) -> Result<Scenario, Failure> {
+    let mut points = file.points(catalogue, None)?;
+    if points.len() > 1 {
+        let why = format!(
+            "the scenario is a sweep of {} points, and a program runs at one",
+            points.len()
+        );
+        return Err(Failure::new(why).hint("--set sweep.NAME.values=[VALUE] leaves one"));
+    }
+    let scenario = points.remove(0);
+    scenario.check().map_err(accord::Error::Unsound)?;
+    Ok(scenario)
+}
+
+/// Returns the text of the path that words name.
+fn path(args: &Args, rate: Rate) -> Result<String, Failure> {
+    let Args { delay, loss, .. } = args;
+    let queue = queue(&args.queue)?;
+    let loss = quote(loss);
+    Ok(format!(
+        "id = \"emulate\"\ntitle = \"A program over {rate} and {delay} one way\"\n\
+         duration = \"{LONGEST}\"\nsample = \"{SAMPLE}\"\n\n\
+         [link.path]\nfrom = \"client\"\nto = \"server\"\nrate = \"{rate}\"\ndelay = \"{delay}\"\n\
+         loss = {loss}\nqueue = {queue}\nreverse = {{ loss = {loss}, queue = {queue} }}\n"
+    ))
+}
+
+/// Returns the table of a queue such as fq-codel:limit=100.
+fn queue(text: &str) -> Result<String, Failure> {
+    let mut parts = text.split(':').flat_map(|part| part.split(','));
+    let name = parts.next().unwrap_or_default().trim().replace('_', "-");
+    let mut table = format!("{{ discipline = {}", quote(&name));
+    for part in parts {
+        let Some((key, value)) = part.split_once('=') else {
+            let why = format!("--queue {text}: \"{part}\" is no parameter");
+            return Err(Failure::new(why).hint("DISCIPLINE:NAME=VALUE,NAME=VALUE"));
+        };
+        let (key, value) = (key.trim(), value.trim());
+        let plain = value.parse::<f64>().is_ok() || ["true", "false"].contains(&value);
+        let value = match plain {
+            true if key == "limit" => quote(&format!("{value} pkt")),
+            true => value.into(),
+            false => quote(value),
+        };
+        table += &format!(", {} = {value}", key.replace('-', "_"));
+    }
+    Ok(table + " }")
+}
+
+/// Fails if there is no such program.
+fn there(program: &OsString) -> Result<(), Failure> {
+    let path = Path::new(program);
+    let paths = std::env::var_os("PATH").unwrap_or_default();
+    let found = path.components().count() > 1 && path.exists()
+        || path.components().count() == 1
+            && std::env::split_paths(&paths).any(|dir| dir.join(path).is_file());
+    let why = || Failure::new(format_args!("there is no program {}", path.display()));
+    found.then_some(()).ok_or_else(why)
+}
+
+/// Returns the first directory of a name that is free.
+fn vacant(id: &str) -> PathBuf {
+    let numbered = (2..).map(|n| format!("{id}-{n}"));
+    let mut names = std::iter::once(id.to_string()).chain(numbered);
+    let free = names.find_map(|name| {
+        let place = Path::new("runs").join(name);
+        (!place.exists()).then_some(place)
+    });
+    free.expect("a directory does not have all numbers")
+}

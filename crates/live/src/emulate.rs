@@ -1,0 +1,431 @@
+//! Emulation: a program of others behind the links and queues of a scenario.
+//!
+//! Two network namespaces have a TUN device each, and the only way out of one leads into the other. All
+//! links between them stand in one machine of the packet engine, beside the scenario's own flows. A packet
+//! crosses the kernel twice, whatever the number of links. The packets of a program are data of the flows
+//! that lead its way; a connection has one flow each way. Whatever it is that the kernel carries in a
+//! packet of IPv4 passes unchanged, except for marks of ECN.
+
+use crate::achieved::Achieved;
+use crate::collect::{Collector, Sample, digest};
+use crate::driver::Counters;
+use crate::namespace::{Namespace, ip};
+use crate::quality::quality;
+use crate::quic;
+use crate::thread::{LONGEST_WAIT, sharpen, used};
+use crate::tun::Tun;
+use crate::{Emulated, LiveError, Programs};
+use accord_host::Clock;
+use accord_record::{Manifest, Observer, Run, Statistics, Transfers};
+use accord_scenario::{Carrier, Engine, LinkId, Scenario, Window};
+use accord_sim::{Machine, Order, Parcel, Whole};
+use accord_transport::{View, ip as header};
+use accord_units::{Duration, Time};
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::Result as IoResult;
+use std::net::Ipv4Addr;
+use std::os::fd::AsFd;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::time::Duration as Wait;
+
+/// The addresses of the client and of the server, of the network for benchmarks [RFC 2544].
+pub const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)];
+/// The name of the device in both namespaces.
+const DEVICE: &str = "accord";
+/// The time from the end of the set-up to the start.
+const NOTICE: Duration = Duration::from_ms(50);
+/// The maximum number of packets read from a device before due events are handled.
+const BATCH: usize = 64;
+/// The longest packet of IP, in bytes.
+const LONGEST: usize = 1 << 16;
+/// The maximum number of connections that have a flow of their own choice. Later ones are spread.
+const MOST_CONNECTIONS: usize = 1 << 16;
+/// How often a program is looked at.
+const LOOK: Wait = Wait::from_millis(20);
+/// How often a server that does not listen yet is looked at: for two seconds in all.
+const LOOKS: usize = 100;
+/// How often what is left is looked at before it is asked to end, and again before it is killed: for half a
+/// second.
+const GRACE: usize = 25;
+
+/// The connection of a packet: its protocol, and the address and port of both ends, the client's first.
+type Connection = (u8, [(Ipv4Addr, u16); 2]);
+
+/// The ends of the path, with the machine between them.
+struct Emulator<'a> {
+    scenario: &'a Scenario,
+    machine: Machine<'a>,
+    /// The devices of the client and of the server.
+    devices: [Tun; 2],
+    /// The flows from the client to the server, and those back.
+    ways: &'a [Vec<usize>; 2],
+    /// The places in `ways` of the connections that were seen.
+    places: BTreeMap<Connection, usize>,
+    /// The last links of both ways, by their places in the counters.
+    last: [usize; 2],
+    clock: Clock,
+    stop: &'a AtomicBool,
+    samples: mpsc::Sender<Sample>,
+    counters: Counters,
+}
+
+impl Emulator<'_> {
+    /// Moves packets until it is stopped. Returns the time at which it was.
+    fn run(mut self) -> IoResult<(Counters, Time)> {
+        self.counters.first = sharpen();
+        let mut buffer = vec![0; LONGEST];
+        self.clock.wait_for_start(|| self.stop.load(Ordering::Relaxed));
+        let end = self.scenario.end();
+        while self.machine.now() < end && !self.stop.load(Ordering::Relaxed) {
+            let due = self.machine.next_effect().min(end);
+            let ready = {
+                let poll = |tun| PollFd::new(AsFd::as_fd(tun), PollFlags::POLLIN);
+                let mut polls = [poll(&self.devices[0]), poll(&self.devices[1])];
+                self.clock.wait(due, LONGEST_WAIT, &mut polls);
+                [0, 1].map(|end| polls[end].any() != Some(false))
+            };
+            self.advance(self.clock.now().min(end));
+            for way in [0, 1] {
+                if ready[way] {
+                    self.take_in(way, &mut buffer)?;
+                }
+            }
+            for mut part in self.machine.parts() {
+                // Nobody knows the windows of a program.
+                let of_programs = |flow: &usize| self.ways.iter().flatten().any(|f| f == flow);
+                let sources = part.sources.iter_mut().filter(|(flow, _)| of_programs(flow));
+                sources.for_each(|(_, reading)| reading.view = View::default());
+                // The collector is gone after an interruption.
+                let _ = self.samples.send((part, Vec::new()));
+            }
+        }
+        let at = self.machine.now();
+        (self.counters.cpu, self.counters.system) = used();
+        let tally = self.machine.finish();
+        self.counters.broken_off = tally.broken;
+        self.counters.transfers = tally.transfers;
+        self.counters.hops = tally.hops;
+        self.counters.steps = tally.steps;
+        // What the kernel takes, it does not lose here.
+        self.counters.taken = self.counters.handed + self.counters.refused;
+        Ok((self.counters, at))
+    }
+
+    /// Handles all events up to `to`, and hands over what arrives at an end, each at its time.
+    fn advance(&mut self, to: Time) {
+        loop {
+            let due = self.machine.next_effect().min(to);
+            self.machine.advance(due);
+            for order in self.machine.orders() {
+                // The applications of these flows are the programs.
+                if let Order::Deliver(parcel) = order {
+                    self.deliver(&parcel, due);
+                }
+            }
+            if due == to && self.machine.next_effect() > to {
+                break;
+            }
+        }
+    }
+
+    /// Hands a packet over to the program at its end.
+    fn deliver(&mut self, parcel: &Parcel, due: Time) {
+        let flow = parcel.packet.flow as usize;
+        let Some(way) = self.ways.iter().position(|flows| flows.contains(&flow)) else {
+            return;
+        };
+        let mut bytes = parcel.bytes.clone().unwrap_or_default();
+        let whole = header::exit(&mut bytes, parcel.packet.tos_of_whole());
+        let taken = whole && self.devices[1 - way].send(&bytes).unwrap_or(false);
+        if taken {
+            self.counters.handed += 1;
+        } else {
+            self.counters.refused += 1;
+        }
+        self.machine.taken(flow, parcel.packet.bytes(), true);
+        let (link, achieved) = &mut self.counters.links[self.last[way]];
+        let rate = self.machine.rate(*link);
+        achieved.released(due, self.clock.now(), parcel.packet.bytes(), rate);
+    }
+
+    /// Puts what a program has sent into the first port of its way.
+    fn take_in(&mut self, way: usize, buffer: &mut [u8]) -> IoResult<()> {
+        for _ in 0..BATCH {
+            let Some(length) = self.devices[way].receive(buffer)? else {
+                break;
+            };
+            let bytes = &buffer[..length];
+            let Some(packet) = header::Ipv4Packet::new(bytes) else {
+                continue;
+            };
+            let tos = header::entry(packet.tos());
+            let flow = self.flow(way, &packet);
+            self.advance(self.clock.now());
+            self.machine.send(flow, 0, &Whole { tos, is_data: true, bytes });
+        }
+        Ok(())
+    }
+
+    /// Returns the flow of a packet. Connections take turns.
+    fn flow(&mut self, way: usize, packet: &header::Ipv4Packet) -> usize {
+        let flows = &self.ways[way];
+        if flows.len() == 1 {
+            return flows[0];
+        }
+        let (source, destination) = packet.ends();
+        let (protocol, ports) = packet.connection();
+        let mut ends = [(source.into(), ports[0]), (destination.into(), ports[1])];
+        if way == 1 {
+            ends.swap(0, 1);
+        }
+        let next = self.places.len();
+        if next >= MOST_CONNECTIONS {
+            self.places.clear();
+        }
+        flows[*self.places.entry((protocol, ends)).or_insert(next) % flows.len()]
+    }
+}
+
+/// Runs programs over a scenario for [`crate::emulate`].
+pub fn emulate(
+    scenario: &Scenario,
+    ways: &[Vec<usize>; 2],
+    programs: &Programs,
+    observer: &mut dyn Observer,
+) -> Result<Emulated, LiveError> {
+    check(scenario, ways)?;
+    let places = [Namespace::new()?, Namespace::new()?];
+    let mtu = scenario.flows[ways[0][0]].packet.get();
+    let [client, server] = ADDRESSES;
+    let device = |place: &Namespace, ends| {
+        ip(place, "link set lo up\n")?;
+        Tun::open(place, DEVICE, ends, mtu, false)
+    };
+    let devices = [device(&places[0], (client, server))?, device(&places[1], (server, client))?];
+    let machine = machine(scenario)?;
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let serving = programs.server.as_ref().map(|line| {
+            let serving = scope.spawn(|| within(&places[1], line));
+            await_listener(&places[1], || serving.is_finished());
+            serving
+        });
+        let clock = Clock::starting_in(NOTICE);
+        let (samples, collected) = mpsc::channel();
+        let mut emulator = Emulator {
+            scenario,
+            machine,
+            devices,
+            ways,
+            places: BTreeMap::new(),
+            last: [0, 1],
+            clock,
+            stop: &stop,
+            samples,
+            counters: Counters::default(),
+        };
+        let last = |way: usize| *scenario.flows[ways[way][0]].path.last().expect("never empty");
+        emulator.counters.links =
+            [last(0), last(1)].map(|link: LinkId| (link, Achieved::default())).into();
+        let moving = scope.spawn(|| {
+            let moved = emulator.run();
+            stop.store(true, Ordering::Relaxed);
+            moved
+        });
+        let (stop, places) = (&stop, &places);
+        let running = scope.spawn(move || {
+            clock.wait_for_start(|| stop.load(Ordering::Relaxed));
+            let status = within(&places[0], &programs.command);
+            let ended = clock.now();
+            // The server ends by itself, if it is of that kind, and connections are closed.
+            for _ in 0..GRACE {
+                if stop.load(Ordering::Relaxed) || places[1].processes().is_empty() {
+                    break;
+                }
+                pause();
+            }
+            stop.store(true, Ordering::Relaxed);
+            status.map(|status| (status, ended))
+        });
+        let mut collector = Collector::new(scenario, 1);
+        let interrupted = collector.listen(&collected, observer).is_err();
+        stop.store(true, Ordering::Relaxed);
+        let moved = moving.join();
+        // What is left: the server, children, and on an interruption the command.
+        while !(running.is_finished() && serving.as_ref().is_none_or(|s| s.is_finished())) {
+            places.iter().for_each(end);
+            pause();
+        }
+        places.iter().for_each(end);
+        let status = running.join();
+        let served = serving.map(|serving| serving.join());
+        let (counters, at) = match moved {
+            Ok(moved) => moved.map_err(|e| LiveError::system("move packets", e))?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        let (status, ended) = match status {
+            Ok(status) => status?,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        if let Some(Ok(Err(why))) = served {
+            return Err(why);
+        }
+        let (scenario, run) = record(scenario, collector, &counters, [ended.min(at), at]);
+        Ok(Emulated { scenario, run, status: code(status), interrupted })
+    })
+}
+
+/// Rejects what does not fit into the one machine.
+fn check(scenario: &Scenario, ways: &[Vec<usize>; 2]) -> Result<(), LiveError> {
+    for (id, flow) in scenario.flows.iter().enumerate() {
+        let is_program = ways.iter().flatten().any(|f| *f == id);
+        let what = match &flow.carrier {
+            Carrier::Kernel(_) if !is_program => "a connection of the kernel",
+            _ if flow.tunnel.is_some() || flow.through.is_some() => "a tunnel, or in one",
+            _ => continue,
+        };
+        let why = format!(
+            "flow {} is {what}, which an emulation does not run beside a program; start it as a part of the command",
+            flow.name
+        );
+        return Err(LiveError::Scenario(why));
+    }
+    Ok(())
+}
+
+/// Returns the machine with all nodes, and the QUIC stacks in it.
+fn machine(scenario: &Scenario) -> Result<Machine<'_>, LiveError> {
+    let nodes: Vec<_> = (0..scenario.nodes.len()).collect();
+    let mut machine = Machine::new(scenario, &nodes);
+    for (flow, ends) in quic::ends(scenario)?.into_iter().enumerate() {
+        for (end, carried) in ends.into_iter().flatten().enumerate() {
+            machine.connect(flow, end, carried);
+        }
+    }
+    Ok(machine)
+}
+
+/// Runs a program in a namespace to its end. It dies with this process where `setpriv` can arrange that.
+fn within(place: &Namespace, line: &[OsString]) -> Result<ExitStatus, LiveError> {
+    const SETPRIV: &str = "/usr/bin/setpriv";
+    let server = ADDRESSES[1].to_string();
+    let replaced = |word: &OsString| match word.to_str() {
+        Some(text) => text.replace("{server}", &server).into(),
+        None => word.clone(),
+    };
+    let line: Vec<OsString> = line.iter().map(replaced).collect();
+    let mut command = match Path::new(SETPRIV).exists() {
+        true => {
+            let mut command = Command::new(SETPRIV);
+            command.args(["--pdeathsig", "KILL", "--"]).args(&line);
+            command
+        }
+        false => {
+            let mut command = Command::new(&line[0]);
+            command.args(&line[1..]);
+            command
+        }
+    };
+    command.env("ACCORD_SERVER", &server).env("ACCORD_CLIENT", ADDRESSES[0].to_string());
+    // The thread lives as long as the program: its end would be taken for that of this process.
+    let status = place.within(|| command.spawn()?.wait())?;
+    status.map_err(|e| LiveError::system(&format!("run {}", line[0].display()), e))
+}
+
+/// Waits until something listens in a namespace, or `gone`, or for two seconds.
+fn await_listener(place: &Namespace, gone: impl Fn() -> bool) {
+    const LISTENS: &str = "0A";
+    let listens = || {
+        ["tcp", "tcp6", "udp", "udp6"].iter().any(|table| {
+            let text = std::fs::read_to_string(format!("/proc/thread-self/net/{table}"));
+            let text = text.unwrap_or_default();
+            let mut states = text.lines().skip(1).filter_map(|l| l.split_whitespace().nth(3));
+            states.any(|state| table.starts_with("udp") || state == LISTENS)
+        })
+    };
+    for _ in 0..LOOKS {
+        if gone() || place.within(listens).unwrap_or(true) {
+            return;
+        }
+        pause();
+    }
+}
+
+#[allow(clippy::disallowed_methods, reason = "other programs are waited for")]
+fn pause() {
+    std::thread::sleep(LOOK);
+}
+
+/// Ends all processes in a namespace: asks, and then kills.
+fn end(place: &Namespace) {
+    for look in 0.. {
+        let left = place.processes();
+        if left.is_empty() {
+            return;
+        }
+        let signal = match look {
+            0 => Some(Signal::SIGTERM),
+            _ if look >= GRACE => Some(Signal::SIGKILL),
+            _ => None,
+        };
+        for process in left.into_iter().filter(|_| signal.is_some()) {
+            match kill(Pid::from_raw(process), signal) {
+                Ok(()) | Err(Errno::ESRCH) => {}
+                Err(_) => return,
+            }
+        }
+        pause();
+    }
+}
+
+/// Returns the exit code as shells have it.
+fn code(status: ExitStatus) -> u8 {
+    let signal = status.signal().map_or(1, |signal| 128 + signal);
+    u8::try_from(status.code().unwrap_or(signal)).unwrap_or(1)
+}
+
+/// Returns the scenario as long as it was, and its run. Its steady part ends with the command.
+fn record(
+    scenario: &Scenario,
+    collector: Collector,
+    counters: &Counters,
+    [ended, at]: [Time; 2],
+) -> (Scenario, Run) {
+    let (time, series) = collector.finish();
+    let mut scenario = scenario.clone();
+    let (before, whole) = (scenario.steady, Window { start: Time::ZERO, end: ended });
+    scenario.duration = at.since_start();
+    scenario.steady = whole;
+    for expectation in &mut scenario.expectations {
+        if expectation.during == before {
+            expectation.during = whole;
+        }
+    }
+    let mut quality = quality(&scenario, std::slice::from_ref(counters));
+    let priority = if counters.first { "real-time" } else { "ordinary" };
+    let how = format!("packets between two namespaces, moved by a thread of {priority} priority");
+    quality.notes.insert(0, how);
+    let mut transfers = Transfers::default();
+    transfers.merge(counters.transfers.clone());
+    let (transfers, note) = transfers.finish();
+    quality.notes.extend(note);
+    let digest = digest(scenario.seed, &time, &series);
+    let run = Run {
+        transfers,
+        statistics: Statistics { packet_hops: counters.hops, steps: counters.steps },
+        notes: quality.notes,
+        unfit: quality.unfit,
+        broken: counters.broken_off.clone(),
+        ..Run::new(Manifest::new(Engine::Live, &scenario, digest), time, series)
+    };
+    (scenario, run)
+}
