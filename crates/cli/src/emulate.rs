@@ -170,9 +170,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     if emulated.interrupted || interrupted() {
         return Err(Failure::Exit(130));
     }
-    if emulated.status != 0 {
-        return Err(Failure::Exit(emulated.status));
-    }
+    Failure::of_command(emulated.status)?;
     if !outcome.checks.is_empty() {
         crate::live::fit(&outcome.runs)?;
     }

@@ -9,6 +9,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
+use std::process::ExitStatus;
 
 /// The message of an interrupted program.
 pub const INTERRUPTED_TEXT: &str = "interrupted; the unfinished result was not written";
@@ -33,6 +34,21 @@ pub enum Failure {
 impl Failure {
     pub fn new(message: impl Display) -> Failure {
         Failure::Other { message: message.to_string(), hint: None }
+    }
+
+    /// Returns the failure of a command that the user gave, unless it succeeded: with its exit code, or as
+    /// shells have it 128 and the signal that ended it.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
+    pub fn of_command(status: ExitStatus) -> Result<(), Failure> {
+        if status.success() {
+            return Ok(());
+        }
+        #[cfg(unix)]
+        let signal = std::os::unix::process::ExitStatusExt::signal(&status);
+        #[cfg(not(unix))]
+        let signal: Option<i32> = None;
+        let code = status.code().or(signal.map(|signal| 128 + signal));
+        Err(Failure::Exit(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(1)))
     }
 
     /// Returns the failure of a system call. A full or read-only disk is not a mistake of the user.

@@ -16,8 +16,8 @@ pub struct Kernel {
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Runs a command with a controller for its TCP connections, outgoing and accepted. Exit code 1
-    /// means that the command failed.
+    /// Runs a command with a controller for its TCP connections, outgoing and accepted. The exit code is
+    /// that of the command.
     #[command(
         after_help = "Example:\n  accord kernel run --controller '{ name = \"copa\", delta = 0.25 }' -- iperf3 -c HOST"
     )]
@@ -262,7 +262,7 @@ mod parts {
         while look(signals.within(PATIENCE_MS)).is_none() {}
         let (_, end) = served?;
         say(&end);
-        Ok(status.is_some_and(|status| status.success()))
+        status.map_or(Ok(false), |status| Failure::of_command(status).map(|()| true))
     }
 
     /// Returns the names of the attached controllers.

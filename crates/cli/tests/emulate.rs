@@ -20,6 +20,7 @@ impl Place {
         Place(place)
     }
 
+    #[expect(clippy::print_stderr, reason = "what is skipped is said")]
     /// Runs `accord emulate` here, or returns `None` where it is not allowed.
     fn emulate(&self, options: &[&str], line: &[&str]) -> Option<Output> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_accord"));

@@ -30,7 +30,6 @@ use std::ffi::OsString;
 use std::io::Result as IoResult;
 use std::net::Ipv4Addr;
 use std::os::fd::AsFd;
-use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -280,7 +279,7 @@ pub fn emulate(
             return Err(why);
         }
         let (scenario, run) = record(scenario, collector, &counters, [ended.min(at), at]);
-        Ok(Emulated { scenario, run, status: code(status), interrupted })
+        Ok(Emulated { scenario, run, status, interrupted })
     })
 }
 
@@ -385,12 +384,6 @@ fn end(place: &Namespace) {
         }
         pause();
     }
-}
-
-/// Returns the exit code as shells have it.
-fn code(status: ExitStatus) -> u8 {
-    let signal = status.signal().map_or(1, |signal| 128 + signal);
-    u8::try_from(status.code().unwrap_or(signal)).unwrap_or(1)
 }
 
 /// Returns the scenario as long as it was, and its run. Its steady part ends with the command.

@@ -87,6 +87,7 @@ use accord_units::{Duration, words};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 
 words! {
     /// The medium that joins the nodes of a network.
@@ -217,8 +218,8 @@ pub struct Emulated {
     pub scenario: Scenario,
     /// What was recorded.
     pub run: Run,
-    /// The exit code of the command, as shells have it: 128 and the signal that killed it.
-    pub status: u8,
+    /// How the command ended.
+    pub status: ExitStatus,
     /// True if the observer ended it.
     pub interrupted: bool,
 }

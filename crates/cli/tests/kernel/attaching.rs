@@ -180,8 +180,8 @@ pub fn a_command_has_it() {
     let inside = format!("{SELF}=sockets");
     let arguments = ["kernel", "run", "--controller", "copa", "--name", &name];
     let arguments = [&arguments[..], &["--", "env", &inside, own]].concat();
-    // A command that fails makes the program end with 1.
-    let ended = ended(&arguments).with(1);
+    // The exit code is that of the command.
+    let ended = ended(&arguments).with(5);
     let lines: Vec<&str> = ended.stdout.lines().collect();
     assert_eq!(lines, [name.as_str(), &name], "{ended:?}");
     assert!(!available(&name));

@@ -235,7 +235,7 @@ pub fn commands_end_by_a_signal() {
             ended(&["kernel", "detach", &name]).with(0);
         }
         send(&child, Signal::SIGTERM);
-        common::end(child).with(1);
+        common::end(child).with(143);
         assert!(!available(&name));
     }
 }
