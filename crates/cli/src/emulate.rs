@@ -73,7 +73,7 @@ pub struct Args {
     /// Prints the scenario of the path instead of running anything.
     #[arg(long)]
     pub print: bool,
-    /// Prints nothing but what the programs print.
+    /// Prints no tables and remarks.
     #[arg(short, long)]
     pub quiet: bool,
     /// The command and its arguments. {server} stands for the address of the far end, which is in

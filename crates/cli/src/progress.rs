@@ -37,8 +37,8 @@ pub fn watch_interrupts() {
     });
 }
 
-/// Installs a handler for a command whose programs get the same interrupt: it is noted, and what was
-/// recorded is written. A second one ends the program.
+/// Installs a handler for a command whose programs get the same interrupt: it is noted, and the record
+/// is written. A second one ends the program.
 pub fn watch_gently() {
     let _ = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::SeqCst) {

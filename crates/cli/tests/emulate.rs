@@ -100,7 +100,7 @@ fn a_program_s_data_crosses_the_path_whole() {
         ["--rate", "20 Mbps", "--delay", "5 ms", "--queue", "fq_codel:limit=1000", "--flows", "2"];
     let Some(output) = exchange(&place, &options) else { return };
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    // What crossed, whatever the time that it took: both connections have their flow.
+    // Both connections have their flow.
     let crossed = |of: &str| place.mean("runs/emulate", of, "throughput");
     assert!(crossed("to-client") > 0.0 && crossed("to-server") > 0.0);
     let series = std::fs::metadata(place.0.join("runs/emulate/series.parquet"));

@@ -36,7 +36,7 @@ enum Fault {
     Sleeps,
 }
 
-/// In packets: seven times what the path and its buffer hold.
+/// In packets: seven times the room of the path and its buffer.
 const LEAST: f64 = 1000.0;
 
 /// A window in bytes after RFC 5681, with a fault.

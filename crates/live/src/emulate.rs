@@ -1,7 +1,7 @@
 //! Emulation: a program of others behind the links and queues of a scenario.
 //!
 //! Two network namespaces have a TUN device each, and the only way out of one leads into the other. All
-//! links between them stand in one machine of the packet engine, beside the scenario's own flows. A packet
+//! links between them stand in one machine of the packet engine, with the scenario's own flows. A packet
 //! crosses the kernel twice, whatever the number of links. The packets of a program are data of the flows
 //! that lead its way; a connection has one flow each way. Whatever it is that the kernel carries in a
 //! packet of IPv4 passes unchanged, except for marks of ECN.
@@ -48,12 +48,12 @@ const BATCH: usize = 64;
 const LONGEST: usize = 1 << 16;
 /// The maximum number of connections that have a flow of their own choice. Later ones are spread.
 const MOST_CONNECTIONS: usize = 1 << 16;
-/// How often a program is looked at.
+/// The time between two looks at a program.
 const LOOK: Wait = Wait::from_millis(20);
-/// How often a server that does not listen yet is looked at: for two seconds in all.
+/// Looks at a server that does not listen yet: two seconds.
 const LOOKS: usize = 100;
-/// How often what is left is looked at before it is asked to end, and again before it is killed: for half a
-/// second.
+/// Looks at the programs that are left, before they are asked to end and again before they are killed: half
+/// a second.
 const GRACE: usize = 25;
 
 /// The connection of a packet: its protocol, and the address and port of both ends, the client's first.
@@ -99,7 +99,7 @@ impl Emulator<'_> {
                 }
             }
             for mut part in self.machine.parts() {
-                // Nobody knows the windows of a program.
+                // The windows of a program are not known.
                 let of_programs = |flow: &usize| self.ways.iter().flatten().any(|f| f == flow);
                 let sources = part.sources.iter_mut().filter(|(flow, _)| of_programs(flow));
                 sources.for_each(|(_, reading)| reading.view = View::default());
@@ -114,7 +114,7 @@ impl Emulator<'_> {
         self.counters.transfers = tally.transfers;
         self.counters.hops = tally.hops;
         self.counters.steps = tally.steps;
-        // What the kernel takes, it does not lose here.
+        // The kernel loses none that it takes.
         self.counters.taken = self.counters.handed + self.counters.refused;
         Ok((self.counters, at))
     }
@@ -156,7 +156,7 @@ impl Emulator<'_> {
         achieved.released(due, self.clock.now(), parcel.packet.bytes(), rate);
     }
 
-    /// Puts what a program has sent into the first port of its way.
+    /// Puts the packets of a program into the first port of its way.
     fn take_in(&mut self, way: usize, buffer: &mut [u8]) -> IoResult<()> {
         for _ in 0..BATCH {
             let Some(length) = self.devices[way].receive(buffer)? else {
@@ -259,7 +259,7 @@ pub fn emulate(
         let interrupted = collector.listen(&collected, observer).is_err();
         stop.store(true, Ordering::Relaxed);
         let moved = moving.join();
-        // What is left: the server, children, and on an interruption the command.
+        // The server, children, and on an interruption the command are left.
         while !(running.is_finished() && serving.as_ref().is_none_or(|s| s.is_finished())) {
             places.iter().for_each(end);
             pause();
@@ -283,7 +283,7 @@ pub fn emulate(
     })
 }
 
-/// Rejects what does not fit into the one machine.
+/// Rejects flows that do not fit into the one machine.
 fn check(scenario: &Scenario, ways: &[Vec<usize>; 2]) -> Result<(), LiveError> {
     for (id, flow) in scenario.flows.iter().enumerate() {
         let is_program = ways.iter().flatten().any(|f| *f == id);
@@ -293,7 +293,7 @@ fn check(scenario: &Scenario, ways: &[Vec<usize>; 2]) -> Result<(), LiveError> {
             _ => continue,
         };
         let why = format!(
-            "flow {} is {what}, which an emulation does not run beside a program; start it as a part of the command",
+            "flow {} is {what}, which an emulation does not run; start it as a part of the command",
             flow.name
         );
         return Err(LiveError::Scenario(why));

@@ -216,16 +216,16 @@ pub struct Programs {
 pub struct Emulated {
     /// The scenario, as long as it was. Its steady part ends with the command.
     pub scenario: Scenario,
-    /// What was recorded.
+    /// The record.
     pub run: Run,
-    /// How the command ended.
+    /// The end of the command.
     pub status: ExitStatus,
     /// True if the observer ended it.
     pub interrupted: bool,
 }
 
-/// Runs programs whose packets cross the links of a scenario, beside its flows. The packets of the
-/// command are of the flows `ways[0]`, which lead from its node to that of the server, and those of the
+/// Runs programs whose packets cross the links of a scenario, with its flows. The packets of the
+/// command are of the flows `ways[0]`, from its node to the server's, and the packets of the
 /// server of `ways[1]`, which lead back; connections take turns among them. An observer that stops it
 /// ends the programs.
 ///

@@ -183,7 +183,7 @@ fn red_that_drops_has_the_equation_of_hollot_with_what_enters() {
     }
 }
 
-/// How many losses, evenly spaced, hold a window that is halved as low as one that comes by chance: the
+/// The number of losses, evenly spaced, that hold a window that is halved as low as one that comes by chance: the
 /// square of E[S^(−1/2)] with S = Σ E/4ᵏ. The mean of exp(−tS) is Π 1/(1 + t/4ᵏ), so it is
 /// 2/√π·∫ Π 1/(1 + u²/4ᵏ) du from 0.
 fn even_halves() -> f64 {
