@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -65,7 +65,9 @@ fn program(name: &str) -> Vec<String> {
 #[test]
 #[ignore = "a program of other tests"]
 fn server() {
-    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)).expect("a port");
+    let both = TcpListener::bind((Ipv6Addr::UNSPECIFIED, PORT));
+    let listener = both.or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)));
+    let listener = listener.expect("a port");
     for _ in 0..2 {
         let (mut stream, _) = listener.accept().expect("a connection");
         stream.write_all(&vec![7; 2_000_000]).expect("the data goes");
@@ -76,9 +78,13 @@ fn server() {
 #[test]
 #[ignore = "a program of other tests"]
 fn client() {
-    let server: Ipv4Addr = std::env::var("ACCORD_SERVER").expect("it is set").parse().expect("so");
-    for _ in 0..2 {
-        let mut stream = TcpStream::connect(SocketAddrV4::new(server, PORT)).expect("it listens");
+    let address = |name: &str| -> IpAddr {
+        std::env::var(name).expect("it is set").parse().expect("an address")
+    };
+    // Some kernels have no IPv6.
+    let v6 = Path::new("/proc/sys/net/ipv6").exists();
+    for name in ["ACCORD_SERVER", if v6 { "ACCORD_SERVER6" } else { "ACCORD_SERVER" }] {
+        let mut stream = TcpStream::connect((address(name), PORT)).expect("it listens");
         stream.shutdown(Shutdown::Write).expect("it is open");
         let mut all = Vec::new();
         stream.read_to_end(&mut all).expect("data");

@@ -3,8 +3,8 @@
 //! Two network namespaces have a TUN device each, and the only way out of one leads into the other. All
 //! links between them stand in one machine of the packet engine, with the scenario's own flows. A packet
 //! crosses the kernel twice, whatever the number of links. The packets of a program are data of the flows
-//! that lead its way; a connection has one flow each way. Whatever it is that the kernel carries in a
-//! packet of IPv4 passes unchanged, except for marks of ECN.
+//! that lead its way; a connection has one flow each way. Packets of IPv4 and IPv6
+//! pass unchanged, except for marks of ECN.
 
 use crate::achieved::Achieved;
 use crate::collect::{Collector, Sample, digest};
@@ -28,7 +28,7 @@ use nix::unistd::Pid;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::Result as IoResult;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
@@ -38,6 +38,9 @@ use std::time::Duration as Wait;
 
 /// The addresses of the client and of the server, of the network for benchmarks [RFC 2544].
 pub const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)];
+/// The addresses of IPv6 of both, of the network for benchmarks [RFC 5180].
+const V6: [Ipv6Addr; 2] =
+    [Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2)];
 /// The name of the device in both namespaces.
 const DEVICE: &str = "accord";
 /// The time from the end of the set-up to the start.
@@ -57,7 +60,7 @@ const LOOKS: usize = 100;
 const GRACE: usize = 25;
 
 /// The connection of a packet: its protocol, and the address and port of both ends, the client's first.
-type Connection = (u8, [(Ipv4Addr, u16); 2]);
+type Connection = (u8, [(IpAddr, u16); 2]);
 
 /// The ends of the path, with the machine between them.
 struct Emulator<'a> {
@@ -163,35 +166,48 @@ impl Emulator<'_> {
                 break;
             };
             let bytes = &buffer[..length];
-            let Some(packet) = header::Ipv4Packet::new(bytes) else {
+            let Some((tos, connection)) = read(bytes, way) else {
                 continue;
             };
-            let tos = header::entry(packet.tos());
-            let flow = self.flow(way, &packet);
+            let (tos, flow) = (header::entry(tos), self.flow(way, connection));
             self.advance(self.clock.now());
             self.machine.send(flow, 0, &Whole { tos, is_data: true, bytes });
         }
         Ok(())
     }
 
-    /// Returns the flow of a packet. Connections take turns.
-    fn flow(&mut self, way: usize, packet: &header::Ipv4Packet) -> usize {
+    /// Returns the flow of a connection. They take turns.
+    fn flow(&mut self, way: usize, connection: Connection) -> usize {
         let flows = &self.ways[way];
         if flows.len() == 1 {
             return flows[0];
-        }
-        let (source, destination) = packet.ends();
-        let (protocol, ports) = packet.connection();
-        let mut ends = [(source.into(), ports[0]), (destination.into(), ports[1])];
-        if way == 1 {
-            ends.swap(0, 1);
         }
         let next = self.places.len();
         if next >= MOST_CONNECTIONS {
             self.places.clear();
         }
-        flows[*self.places.entry((protocol, ends)).or_insert(next) % flows.len()]
+        flows[*self.places.entry(connection).or_insert(next) % flows.len()]
     }
+}
+
+/// Returns the octet of DSCP and ECN of a packet, and its connection. Packets of neither IPv4 nor IPv6 have
+/// none, nor have those to groups, by which kernels look for routers.
+fn read(bytes: &[u8], way: usize) -> Option<(u8, Connection)> {
+    let (tos, [from, to], (protocol, ports)) = match header::Ipv4Packet::new(bytes) {
+        Some(packet) => {
+            let (from, to) = packet.ends();
+            (packet.tos(), [IpAddr::from(from), to.into()], packet.connection())
+        }
+        None => {
+            let packet = header::Ipv6Packet::new(bytes)?;
+            (packet.tos(), packet.ends().map(IpAddr::from), packet.connection())
+        }
+    };
+    let mut ends = [(from, ports[0]), (to, ports[1])];
+    if way == 1 {
+        ends.swap(0, 1);
+    }
+    (!to.is_multicast()).then_some((tos, (protocol, ends)))
 }
 
 /// Runs programs over a scenario for [`crate::emulate`].
@@ -205,11 +221,21 @@ pub fn emulate(
     let places = [Namespace::new()?, Namespace::new()?];
     let mtu = scenario.flows[ways[0][0]].packet.get();
     let [client, server] = ADDRESSES;
-    let device = |place: &Namespace, ends| {
+    let device = |end: usize, ends| {
+        let place = &places[end];
         ip(place, "link set lo up\n")?;
-        Tun::open(place, DEVICE, ends, mtu, false)
+        let device = Tun::open(place, DEVICE, ends, mtu, false)?;
+        // Some kernels have no IPv6.
+        if place.set(&format!("net/ipv6/conf/{DEVICE}/disable_ipv6"), "0").is_ok() {
+            let (here, there) = (V6[end], V6[1 - end]);
+            let commands = format!(
+                "address add {here}/128 dev {DEVICE} nodad\nroute add {there}/128 dev {DEVICE}\n"
+            );
+            ip(place, &commands)?;
+        }
+        Ok::<_, LiveError>(device)
     };
-    let devices = [device(&places[0], (client, server))?, device(&places[1], (server, client))?];
+    let devices = [device(0, (client, server))?, device(1, (server, client))?];
     let machine = machine(scenario)?;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -334,7 +360,7 @@ fn within(place: &Namespace, line: &[OsString]) -> Result<ExitStatus, LiveError>
             command
         }
     };
-    command.env("ACCORD_SERVER", &server).env("ACCORD_CLIENT", ADDRESSES[0].to_string());
+    command.env("ACCORD_SERVER", &server).env("ACCORD_SERVER6", V6[1].to_string());
     // The thread lives as long as the program: its end would be taken for that of this process.
     let status = place.within(|| command.spawn()?.wait())?;
     status.map_err(|e| LiveError::system(&format!("run {}", line[0].display()), e))

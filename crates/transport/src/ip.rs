@@ -1,6 +1,7 @@
-//! The headers of IPv4, TCP and UDP, as far as packets of other programs are inspected and wrapped.
+//! The headers of IP, TCP and UDP, as far as packets of other programs are inspected and wrapped.
 
 use crate::tos::{ECN, MARKED};
+use core::net::Ipv6Addr;
 
 /// An IPv4 packet that is as long as its header says.
 #[derive(Clone, Copy, Debug)]
@@ -57,12 +58,7 @@ impl<'a> Ipv4Packet<'a> {
     pub fn connection(&self) -> (u8, [u16; 2]) {
         let (b, protocol) = (self.bytes, self.bytes[9]);
         let is_first = u16::from_be_bytes([b[6], b[7]]) & 0x1fff == 0;
-        let ports = match self.bytes[self.header..] {
-            [a, b, c, d, ..] if is_first && matches!(protocol, TCP | UDP) => {
-                [u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])]
-            }
-            _ => [0, 0],
-        };
+        let ports = if is_first { ports(protocol, &b[self.header..]) } else { [0, 0] };
         (protocol, ports)
     }
 
@@ -101,6 +97,55 @@ pub fn wrap_udp(from: ([u8; 4], u16), to: ([u8; 4], u16), tos: u8, payload: &[u8
     packet
 }
 
+/// An IPv6 packet that is as long as its header says.
+#[derive(Clone, Copy, Debug)]
+pub struct Ipv6Packet<'a>(&'a [u8]);
+
+/// The length of the header of IPv6, without extensions, in bytes.
+const V6: usize = 40;
+
+impl<'a> Ipv6Packet<'a> {
+    /// Returns the bytes as a packet, if they are one.
+    pub fn new(bytes: &'a [u8]) -> Option<Ipv6Packet<'a>> {
+        let payload = bytes.len().checked_sub(V6)?;
+        let said = usize::from(u16::from_be_bytes([bytes[4], bytes[5]]));
+        (bytes[0] >> 4 == 6 && said == payload).then_some(Ipv6Packet(bytes))
+    }
+
+    /// The traffic class: the octet of DSCP and ECN.
+    pub fn tos(&self) -> u8 {
+        self.0[0] << 4 | self.0[1] >> 4
+    }
+
+    /// Returns the addresses of the source and the destination.
+    pub fn ends(&self) -> [Ipv6Addr; 2] {
+        let address = |at: usize| {
+            let mut octets = [0; 16];
+            octets.copy_from_slice(&self.0[at..at + 16]);
+            Ipv6Addr::from(octets)
+        };
+        [address(8), address(24)]
+    }
+
+    /// Returns the protocol and the ports, as [`Ipv4Packet::connection`] does. Behind an extension header
+    /// there are none.
+    pub fn connection(&self) -> (u8, [u16; 2]) {
+        let protocol = self.0[6];
+        (protocol, ports(protocol, &self.0[V6..]))
+    }
+}
+
+/// Returns the ports of the source and the destination in the header that follows that of IP: zeros if it
+/// has none.
+fn ports(protocol: u8, payload: &[u8]) -> [u16; 2] {
+    match payload {
+        [a, b, c, d, ..] if matches!(protocol, TCP | UDP) => {
+            [u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])]
+        }
+        _ => [0, 0],
+    }
+}
+
 /// Returns the ECN codepoint of the datagram in which a packet travels. It is the packet's own
 /// [RFC 6040 §4.1, normal mode].
 pub fn entry(inner: u8) -> u8 {
@@ -112,12 +157,19 @@ pub fn entry(inner: u8) -> u8 {
 /// understand marks and the router should have dropped it [RFC 6040 §4.2]. Bytes that are not a
 /// packet are not changed.
 pub fn exit(packet: &mut [u8], outer: u8) -> bool {
-    let Some(tos) = Ipv4Packet::new(packet).map(|p| p.tos()) else {
-        return true;
+    let (version_4, tos) = match (Ipv4Packet::new(packet), Ipv6Packet::new(packet)) {
+        (Some(p), _) => (true, p.tos()),
+        (_, Some(p)) => (false, p.tos()),
+        _ => return true,
     };
     let Some(ecn) = decapsulated(tos, outer) else {
         return false;
     };
+    if !version_4 {
+        // No checksum covers the traffic class.
+        packet[1] = packet[1] & !(ECN << 4) | ecn << 4;
+        return true;
+    }
     if ecn != tos & ECN {
         packet[1] = tos & !ECN | ecn;
         // One word of the sum has changed, which is this one [RFC 1624 eq. 3].

@@ -282,6 +282,24 @@ fn a_router_s_mark_reaches_the_packet_inside() {
 }
 
 #[test]
+fn a_packet_of_version_6_is_read_and_marked() {
+    // Version, DSCP 46 with ECT(0), flow label; 12 bytes of UDP; 64 hops; addresses; ports 53 and 7000.
+    let mut packet = vec![0x6b, 0xa1, 2, 3, 0, 12, 17, 64];
+    packet.extend((0..32).map(|i| if i % 16 == 15 { i } else { 0x20 }));
+    packet.extend([0, 53, 0x1b, 0x58, 0, 12, 0, 0, 9, 9, 9, 9]);
+    let read = ip::Ipv6Packet::new(&packet).expect("it is whole");
+    assert_eq!((read.tos(), read.connection()), (46 << 2 | 2, (17, [53, 7000])));
+    assert_eq!(read.ends().map(|end| end.octets()[15]), [15, 31]);
+    let before = packet.clone();
+    assert!(ip::exit(&mut packet, 3));
+    assert_eq!(ip::Ipv6Packet::new(&packet).expect("it is whole").tos(), 46 << 2 | 3);
+    assert_eq!((packet[0], &packet[2..]), (before[0], &before[2..]));
+    packet[1] &= 0x0f;
+    assert!(!ip::exit(&mut packet, 3), "it does not understand marks");
+    assert!(ip::Ipv6Packet::new(&packet[..51]).is_none(), "it is cut short");
+}
+
+#[test]
 fn what_is_needed_of_a_packet_is_read() {
     let (syn, fin) = (0x02, 0x11);
     for (flags, payload, takes) in [(0x10, 7, 7), (syn, 0, 1), (fin, 3, 4), (0x10, 0, 0)] {
