@@ -15,7 +15,7 @@ sys.path.append(os.path.join(os.path.dirname(__file__), "../studies"))
 from study import digits, run, table
 
 SCENARIO = os.path.join(os.path.dirname(__file__), "six.toml")
-# The runs, and Student's quantile for a 95 % interval of so many.
+# The number of runs, and Student's quantile for a 95 % interval over LIVE runs.
 PACKETS, LIVE, STUDENT = 8, 3, 4.303
 SHOWN = (("throughput", 1e-6, "Mbps", 3), ("rtt", 1e3, "ms", 3), ("retransmissions", 1, "", 2))
 

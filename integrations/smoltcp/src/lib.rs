@@ -1,8 +1,8 @@
 //! Connections of smoltcp's TCP that carry flows of Accord, by [`accord_net::Net::carry`].
 //!
 //! Both ends are an interface of smoltcp with one socket, on the time of the run. Their IP packets are
-//! the payloads of datagrams, so that each is 28 bytes longer on the links than TCP's own. smoltcp has
-//! times in whole microseconds, which it gets cut off. Everything else is smoltcp's: handshake, window
+//! the payloads of datagrams, so that each is 28 bytes longer on the links than TCP's own. smoltcp's
+//! times are whole microseconds: fractions are cut off. Everything else is smoltcp's: handshake, window
 //! scaling, delayed acknowledgements, Nagle's algorithm, retransmissions and congestion control.
 
 use accord_net::{Carried, Datagram, Duration, Ends, Setup, Time, View};
@@ -77,7 +77,7 @@ struct Link {
     leaving: VecDeque<Vec<u8>>,
 }
 
-/// What a TCP packet carries: its sequence number, the one after its data, and its acknowledgement.
+/// The contents of a TCP packet: its sequence number, the one after its data, and its acknowledgement.
 struct Contents {
     from: TcpSeqNumber,
     to: TcpSeqNumber,

@@ -28,7 +28,7 @@ fn a_run_repeats_itself() -> Result<(), Error> {
 
 /// 1 MB takes 0.4 s at 20 Mbps.
 #[test]
-fn a_file_arrives_whole_beside_a_rival() -> Result<(), Error> {
+fn a_file_arrives_whole_alongside_a_rival() -> Result<(), Error> {
     let rival = format!(
         "{ALONE}\n[flow.rival]\nfrom = \"left\"\nto = \"right\"\npacket = \"1500 B\"\ncontroller = \"newreno\"\n"
     );
