@@ -73,18 +73,17 @@ for (const lesson of lessons) {
 console.log(`theory and fluid         ${worst.ms.toFixed(0)} ms after a change, ${worst.lesson}`);
 await browser.close();
 
-// Packets in turn, in CPU time.
+// Packets in turn, in CPU time: the shortest of each, since the first runs compile the module, and others use the machine.
 const engines = await load();
 const work = readFileSync(new URL("crates/cli/benches/newreno-10.toml", root), "utf8");
-const here = () => {
+const shortest = { program: Infinity, module: Infinity };
+for (let i = 0; i < 2 * TIMES; i++) {
+  const [{ cpu_seconds }] = JSON.parse(accord("bench", "newreno-10", "--json"));
   const begun = process.cpuUsage();
   engines.run(work, "packet");
   const { user, system } = process.cpuUsage(begun);
-  return (user + system) / 1e6;
-};
-const ratios = await times(() => {
-  const [{ cpu_seconds: native }] = JSON.parse(accord("bench", "newreno-10", "--json"));
-  return native / here();
-});
-console.log(`packets                  ${median(ratios).toFixed(2)} of the program's speed`);
+  shortest.program = Math.min(shortest.program, cpu_seconds);
+  shortest.module = Math.min(shortest.module, (user + system) / 1e6);
+}
+console.log(`packets                  ${(shortest.program / shortest.module).toFixed(2)} of the program's speed`);
 rmSync(dir, { recursive: true });
