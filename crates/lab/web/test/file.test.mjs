@@ -86,6 +86,14 @@ test("it opens from a disk with a lesson, its plots and its network", { skip }, 
   assert.equal(await page.locator("#save-as").isVisible(), false);
 });
 
+test("the licences of the packages in the module are in the page", { skip }, async () => {
+  const shown = page.locator("#licences");
+  assert.equal(await shown.isVisible(), false);
+  await page.locator("#about summary").click();
+  assert.match(await shown.innerText(), /\nserde_json [0-9.]+: MIT OR Apache-2.0\n[^]*WITHOUT WARRANTY OF ANY KIND/);
+  await page.locator("#about summary").click();
+});
+
 test("a slider moves theory and the fluid", { skip }, async () => {
   await write(small);
   await ran(small);
