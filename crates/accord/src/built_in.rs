@@ -1,23 +1,25 @@
 //! The scenarios and packs of evaluations that come with Accord, with their recorded results.
+//!
+//! They are statics: the value of a constant may be in a program once per use.
 
 use accord_report::Papers;
 
 /// The ids and texts of the scenarios that come with Accord.
-pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
+pub static BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
 
 /// The files of the packs of evaluations that come with Accord: "PACK/NAME", and the text. "PACK/pack"
 /// is the pack itself, and the others are scenarios.
-pub const PACK_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/packs.rs"));
+pub static PACK_FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/packs.rs"));
 
 /// The files of the examples of the book, by their paths below `docs/examples`, and their bytes.
-pub const EXAMPLES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));
+pub static EXAMPLES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/examples.rs"));
 
 /// The recorded results of the scenarios, for [`Results::parse`](accord_report::Results::parse).
-pub const RECORDED: &str = include_str!(env!("ACCORD_RESULTS"));
+pub static RECORDED: &str = include_str!(env!("ACCORD_RESULTS"));
 
 /// The recorded readings of the figures and tables of papers, for
 /// [`Readings::parse`](accord_report::Readings::parse).
-pub const RECORDED_READINGS: &str = include_str!(env!("ACCORD_READINGS"));
+pub static RECORDED_READINGS: &str = include_str!(env!("ACCORD_READINGS"));
 
 /// The text of [`papers`].
 const FIGURES: &str = include_str!(env!("ACCORD_FIGURES"));

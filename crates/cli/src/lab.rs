@@ -39,7 +39,7 @@ fn save(path: &std::path::Path) -> Result<bool, Failure> {
     let page = accord_lab::saved().ok_or_else(|| {
         Failure::Unable(
             "this build does not carry the engines for browsers; tools/web/build in the sources makes them, and \
-             ACCORD_MODULE=$PWD/target/web/accord.wasm.gz cargo build --release --features web includes them"
+             ACCORD_MODULE=$PWD/target/web cargo build --release --features web includes them"
                 .into(),
         )
     })?;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 macro_rules! lessons {
     ($($name:literal),* $(,)?) => {
         /// The lessons in teaching order: ids and texts.
-        pub const LESSONS: &[(&str, &str)] = &[
+        pub static LESSONS: &[(&str, &str)] = &[
             $(($name, include_str!(concat!("../lessons/", $name, ".toml")))),*
         ];
     };

@@ -1,21 +1,33 @@
 //! The laboratory in one file.
 
 /// The page. The server and the file have the same one.
-pub const PAGE: &str = include_str!("../web/dist/lab.html");
+pub static PAGE: &str = include_str!("../web/dist/lab.html");
 
 /// The place of the module in the page. Without a module the page asks its server.
 const PLACE: &str = "<script type=\"application/octet-stream\" id=\"module\"></script>";
 
-/// The module with the engines, compressed, which `tools/web/build` makes.
+/// The place of the licences of the module's packages.
+const LICENCES: &str = "<pre id=\"licences\"></pre>";
+
+/// The files that `tools/web/build` makes: the module with the engines, compressed, and the licences of its packages.
 #[cfg(feature = "web")]
-const MODULE: Option<&[u8]> = Some(include_bytes!(env!("ACCORD_MODULE")));
+const MODULE: Option<(&[u8], &str)> = Some((
+    include_bytes!(concat!(env!("ACCORD_MODULE"), "/accord.wasm.gz")),
+    include_str!(concat!(env!("ACCORD_MODULE"), "/licences.txt")),
+));
 #[cfg(not(feature = "web"))]
-const MODULE: Option<&[u8]> = None;
+const MODULE: Option<(&[u8], &str)> = None;
 
 /// Returns the page with the engines in it, or `None` if this build does not have them.
 pub fn saved() -> Option<String> {
     use base64::prelude::*;
-    let module = BASE64_STANDARD.encode(MODULE?);
-    let filled = PLACE.replace("></", &format!(">{module}</"));
-    Some(PAGE.replacen(PLACE, &filled, 1))
+    let (module, licences) = MODULE?;
+    let licences = licences.replace('&', "&amp;").replace('<', "&lt;");
+    let page = fill(PAGE, LICENCES, &licences);
+    Some(fill(&page, PLACE, &BASE64_STANDARD.encode(module)))
+}
+
+/// Puts a text into an empty element.
+fn fill(page: &str, place: &str, text: &str) -> String {
+    page.replacen(place, &place.replace("></", &format!(">{text}</")), 1)
 }

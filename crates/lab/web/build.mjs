@@ -71,6 +71,7 @@ ${licences.join("\n\n").replaceAll("--", "- -")}
 <div id="sliders" role="group" aria-label="Numbers of the scenario"></div>
 </main>
 <section id="results" aria-label="Results"></section>
+<details id="about"><summary>Licences</summary><pre id="licences"></pre></details>
 <script type="application/octet-stream" id="module"></script>
 <script>${js.outputFiles[0].text.replaceAll("</script", "<\\/script")}</script>
 </body>
