@@ -75,7 +75,7 @@ pub enum Command {
     Attack(crate::attack::options::Args),
     /// Runs a command behind the links and queues of a scenario; needs Linux.
     #[command(
-        after_help = "Examples:\n  accord emulate --rate \"20 Mbps\" --delay \"20 ms\" --queue fq-codel --server 'iperf3 -s -1' -- iperf3 -c {server}\n  accord emulate path.toml --server ./server -- ./client {server}"
+        after_help = "Examples:\n  accord emulate --rate \"20 Mbps\" --delay \"20 ms\" --queue fq-codel --server \"iperf3 -s -1\" -- iperf3 -c {server}\n  accord emulate path.toml --server ./server -- ./client {server}"
     )]
     Emulate(crate::emulate::Args),
     /// Solves a network given as tables of links and flows: rates, prices and their proof.

@@ -1,6 +1,8 @@
 //! `accord emulate` with programs that are parts of this test. They are skipped, with a line, where network
 //! namespaces are not allowed.
 
+#![cfg(target_os = "linux")]
+
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream};
