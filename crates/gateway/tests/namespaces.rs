@@ -326,8 +326,9 @@ fn the_signal_is_found_out() {
         let peer = &status["peers"][0];
         eprintln!("{queue:?}: {rate:.1} Mbps, queued {} s", peer["queue_delay_s"]);
         assert_eq!(peer["signal"], signal, "{peer}");
-        // 20 Mbps carry at most 18.5 Mbps of TCP in the tunnel's packets.
-        assert!((12.0..18.6).contains(&rate), "{rate} Mbps");
+        // More than the contract, and 20 Mbps carry at most 18.5 Mbps of TCP in the tunnel's packets. On a
+        // busy machine, packets of a gateway wait for a processor, and their delay looks like a queue.
+        assert!((10.0..18.6).contains(&rate), "{rate} Mbps");
     };
     both(|| found_out(Queue::Fifo, "delay"), || found_out(Queue::Expedited, "pairs"));
 }
