@@ -481,3 +481,15 @@ pub fn rates(counters: &[&AtomicU64], seconds: f64) -> Vec<f64> {
     let grown = after.iter().zip(&before);
     grown.map(|(a, b)| (a - b) as f64 * 8e-6 / took).collect()
 }
+
+/// Waits until this counter has grown at more than `least` Mbit/s for a second, and returns the rate of
+/// the last second. A busy machine makes that later, but only a fault makes it never: half a minute.
+pub fn reached(counter: &AtomicU64, least: f64) -> f64 {
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        let rate = rates(&[counter], 1.0)[0];
+        if rate > least || Instant::now() > until {
+            return rate;
+        }
+    }
+}
