@@ -1,8 +1,9 @@
-//! Random networks with traffic both ways: packets against theory, which has the counts of the data of one
-//! direction in the load of the other.
+//! Random networks with traffic both ways: packets against theory, which has control pairs, and the counts of
+//! the data of the other direction, in the loads of links.
 //!
-//! `ACCORD_CASES=29 cargo test -p accord-engines --test two_way` tries more networks. Of the 145 flows of forty
-//! networks half are within 0.6 %. One, of the thirtieth, is off by 4.6 %, and theory has no note on it.
+//! `ACCORD_CASES=200 cargo test -p accord-engines --test two_way` tries more networks. Of the 145 flows of forty
+//! networks half are within 0.3 %, and the farthest is off by 3.7 %. Of the 598 of two hundred one is off by
+//! more than 4 %.
 
 use accord::language::File;
 use accord::record::Quiet;
@@ -62,7 +63,7 @@ fn network(random: &mut Random) -> String {
 
 #[test]
 fn packets_have_the_rates_of_theory() {
-    let cases = std::env::var("ACCORD_CASES").map_or(10, |n| n.parse().expect("a number"));
+    let cases = std::env::var("ACCORD_CASES").map_or(40, |n| n.parse().expect("a number"));
     let mut off: Vec<f64> = (0..cases)
         .flat_map(|seed| {
             let text = network(&mut Random(seed));
@@ -80,5 +81,6 @@ fn packets_have_the_rates_of_theory() {
         .collect();
     off.sort_by(f64::total_cmp);
     let (median, most) = (off[off.len() / 2], off[off.len() - 1]);
+    eprintln!("{} flows: median {median:.4}, worst {most:.4}", off.len());
     assert!(median < 0.01 && most < 0.04, "{off:?}");
 }

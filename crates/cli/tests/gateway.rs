@@ -250,9 +250,10 @@ fn predict_prints_theorys_shares_and_writes_a_scenario_that_runs() {
     std::fs::write(dir.join("capped.toml"), text).expect("written");
     let capped = [&["gateway", "predict", "capped.toml"], &PREDICT[3..]].concat();
     let found = accord(dir, &capped).with(0);
-    for (peer, right) in [("paris", 5.0), ("berlin", 25.0)] {
+    // Control packets have the rest of 25 Mbps.
+    for (peer, right) in [("paris", 5.0), ("berlin", 24.86)] {
         let share = share(&found.stdout, peer);
-        assert!((share - right).abs() < 0.1, "{found:?}");
+        assert!((share - right).abs() < 0.02, "{found:?}");
     }
     let write = [PREDICT, &["-o", "predicted.toml"]].concat();
     accord(dir, &write).with(0);

@@ -16,8 +16,6 @@ words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Effect by name {
-        /// Control packets use capacity.
-        Control = "control packets",
         /// Acknowledgements use capacity and wait on the reverse path.
         Acks = "acknowledgements",
         /// Packets are not infinitesimal.
@@ -51,7 +49,6 @@ impl Effect {
     /// times smaller or longer.
     pub fn doc(self, finer: u64) -> String {
         match self {
-            Effect::Control => "control packets of 1 B".into(),
             Effect::Acks => "acknowledgements of 1 B".into(),
             Effect::Packets => format!(
                 "packets {finer} times smaller; targets, thresholds and buffers are kept in bytes"
@@ -85,21 +82,13 @@ impl Effect {
         let live = measured == Engine::Live;
         let fluid = measured == Engine::Fluid;
         let otherwise = match self {
-            Effect::Control => {
-                resize(&mut s, |f| {
-                    if is_tunnel(&f.controller) {
-                        f.control = LEAST;
-                    }
-                });
-                "no flow sends control packets"
-            }
             Effect::Acks => {
                 resize(&mut s, |f| {
                     if !is_tunnel(&f.controller) && responds(f) {
                         f.ack = LEAST;
                     }
                 });
-                "no flow sends acknowledgements; counts of tunnels are control packets"
+                "no flow sends acknowledgements"
             }
             Effect::Packets => {
                 smaller_packets(&mut s, finer);

@@ -317,7 +317,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             self.equations.loads.push(&feeds.classes, base_rtt);
         }
         self.network = network;
-        self.taken.enter(&self.network, &self.flows);
+        self.taken.enter(self.model, &self.network, &self.flows);
         self.clock.reaches(self.longest, h);
         self.locate();
         for (q, (new, old)) in self.inflow.feeds.iter().zip(&before).enumerate() {

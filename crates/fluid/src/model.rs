@@ -340,6 +340,12 @@ impl<'a> Model<'a> {
         flow.goes_by_pairs() && !self.scenario.links[self.queues[queue]].control_priority
     }
 
+    /// Returns true if control packets of a class overtake a queue.
+    pub(crate) fn overtakes(&self, class: usize, queue: usize) -> bool {
+        let flow = &self.scenario.flows[self.classes[class].members[0]];
+        flow.goes_by_pairs() && self.scenario.links[self.queues[queue]].control_priority
+    }
+
     /// Returns true if all flows that use a queue are ECN-capable.
     pub(crate) fn capable(&self, queue: usize) -> bool {
         let link = self.queues[queue];

@@ -40,10 +40,11 @@ const MOST_TAKEN: f64 = 0.999;
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     pub discipline: Discipline,
-    /// The rate of the link in bytes per second, and the part that acknowledgements and counts
-    /// take.
+    /// The rate of the link in bytes per second, and the part that answers and control pairs take.
     line: f64,
     pub taken: f64,
+    /// The bytes that wait for each byte of data that does.
+    waits: f64,
     /// The rate that is left for data.
     pub capacity: f64,
     /// The capacity, or the last nonzero one.
@@ -79,7 +80,7 @@ pub(crate) struct Queue {
 pub(crate) struct Sums {
     pub arrived: f64,
     pub served: f64,
-    /// The acknowledgements and counts.
+    /// The answers and control pairs.
     pub taken: f64,
     /// The bytes that the link could have served.
     pub could: f64,
@@ -102,6 +103,7 @@ impl Queue {
             discipline,
             line: capacity,
             taken: 0.0,
+            waits: 1.0,
             capacity,
             alive: capacity,
             buffer,
@@ -154,15 +156,16 @@ impl Queue {
         }
     }
 
-    /// Sets the rate of the acknowledgements and counts that cross the link. They leave the
-    /// rest to data, which waits for longer.
-    pub fn take(&mut self, taken: f64) {
+    /// Sets the rate of the answers and control pairs that cross the link, and of those among them that
+    /// overtake the queue. They leave the rest to data, which waits for longer.
+    pub fn take(&mut self, taken: f64, overtakes: f64) {
         let taken = taken.clamp(0.0, MOST_TAKEN * self.line);
         if self.is_dead() || taken == self.taken {
             return;
         }
         self.taken = taken;
         self.capacity = self.line - taken;
+        self.waits = (self.line - overtakes.min(taken)) / self.capacity;
         self.alive = self.capacity;
         self.delay = self.backlog / self.capacity;
         self.longest = self.buffer / self.capacity;
@@ -277,8 +280,8 @@ impl Queue {
         sums.served += served;
         sums.taken += self.taken * h;
         sums.could += self.capacity * h;
-        sums.backlog += 0.5 * h * (self.backlog + next);
-        sums.longest = sums.longest.max(self.backlog).max(next);
+        sums.backlog += 0.5 * h * self.waits * (self.backlog + next);
+        sums.longest = sums.longest.max(self.waits * self.backlog.max(next));
         self.backlog = next;
         if dead {
             return;

@@ -117,7 +117,7 @@ fn delays_that_ask_too_much_are_refused() {
     let s = scenario(&text(
         "duration = \"10000 s\"",
         "rate = \"400 Gbps\"\ndelay = \"0 s\"",
-        "controller = \"monaco\"\npacket = \"64 B\"",
+        "controller = \"monaco\"\npacket = \"64 B\"\ncontrol = \"64 B\"",
     ));
     assert!(matches!(run(&s, &mut Quiet), Err(FluidError::TooFine { .. })));
     let s = scenario(&format!(
@@ -125,7 +125,7 @@ fn delays_that_ask_too_much_are_refused() {
         text(
             "duration = \"1 ms\"",
             "rate = \"400 Gbps\"\ndelay = \"0 s\"",
-            "controller = \"monaco\"\npacket = \"64 B\""
+            "controller = \"monaco\"\npacket = \"64 B\"\ncontrol = \"64 B\""
         )
     ));
     let refused = run(&s, &mut Quiet);
@@ -257,8 +257,8 @@ fn omissions() -> Vec<(String, &'static str)> {
     vec![
         (
             dumbbell("20 Mbps", "10 ms", PLAIN, "reverse = { rate = \"400 Kbps\" }")
-                + &flow("m", "monaco", ""),
-            "acknowledgements would take 320.0 % of bottleneck.reverse",
+                + &flow("m", "monaco", "control = \"64 B\""),
+            "acknowledgements would take 325.0 % of bottleneck.reverse",
         ),
         (
             dumbbell("10 Mbps", "10 ms", short, "")

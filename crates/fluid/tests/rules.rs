@@ -237,7 +237,7 @@ fn acknowledgements_wait_on_the_way_back() {
         let waits = |f: usize| {
             last(&busy, Metric::Rtt, Entity::Flow(f)) - last(&idle, Metric::Rtt, Entity::Flow(f))
         };
-        near(waits(0), 20.0 * 8000.0 / (10e6 - 0.104e6), 1e-6);
+        near(waits(0), 20.0 * 8000.0 / (10e6 - 0.04e6), 1e-6);
         assert!(waits(1).abs() < 1e-9, "{model}: {}", waits(1));
     }
 }

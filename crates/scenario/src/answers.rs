@@ -1,11 +1,11 @@
-//! The answers to a flow's data: acknowledgements, or the counts of a tunnel.
+//! The load that comes with a flow's data: acknowledgements, or the counts, pairs and reports of a tunnel.
 
 use crate::Flow;
 use accord_family::{FlowFacts, Objective, Role};
 use accord_units::Rate;
 
-/// The load of the answers to a flow's data, which follows from its rate and its round-trip time.
-/// Control pairs and their reports, a few packets per round trip whatever the rate, are not part of it.
+/// The load that comes with a flow's data, which follows from its rate and its round-trip time: answers on
+/// the way back and, with a tunnel, a control pair there and a report back per round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answers {
     /// The size of a data packet, in bytes.
@@ -14,6 +14,8 @@ pub struct Answers {
     size: f64,
     /// The answers per round trip, at most one per packet.
     most: f64,
+    /// The size of each half of a control pair and of a report, in bytes, or 0 without them.
+    pair: f64,
 }
 
 impl Flow {
@@ -27,12 +29,12 @@ impl Flow {
             has_contract: self.service.contract > Rate::ZERO,
         };
         let dynamics = family.window_dynamics().map(|of| of(&self.controller, &facts));
+        let tunnel = matches!(family.role, Role::Tunnel(_));
+        let control = self.control.as_f64();
         Answers {
             packet: self.packet.as_f64(),
-            size: match family.role {
-                Role::Tunnel(_) => self.control.as_f64(),
-                _ => self.ack.as_f64(),
-            },
+            size: if tunnel { control } else { self.ack.as_f64() },
+            pair: if tunnel { control } else { 0.0 },
             most: match dynamics {
                 _ if silent => 0.0,
                 Ok(dynamics) => dynamics.answers,
@@ -43,15 +45,32 @@ impl Flow {
 }
 
 impl Answers {
-    /// Returns the answers in bytes per second to a rate of data in bytes per second, with a
-    /// round-trip time in seconds.
+    /// Returns the load on the way back in bytes per second to a rate of data in bytes per second, with
+    /// a round-trip time in seconds.
     pub fn rate(&self, data: f64, rtt: f64) -> f64 {
-        self.size * self.packets(data, rtt)
+        self.size * self.answered(data, rtt) + self.pair * self.pairs(data, rtt)
     }
 
-    /// Returns the answers per second. With a number per round trip the first packet that arrives
-    /// after its time is answered, half a packet late in the mean.
+    /// Returns the packets per second on the way back.
     pub fn packets(&self, data: f64, rtt: f64) -> f64 {
+        self.answered(data, rtt) + self.pairs(data, rtt)
+    }
+
+    /// Returns the load of the halves of control pairs that overtake queues, in bytes per second. That of the
+    /// other halves, which wait in them, is as large.
+    pub fn half(&self, data: f64, rtt: f64) -> f64 {
+        self.pair * self.pairs(data, rtt)
+    }
+
+    /// Returns the control pairs per second: one per round trip, with data [Xia05 §IV-B].
+    pub fn pairs(&self, data: f64, rtt: f64) -> f64 {
+        let sent = self.pair > 0.0 && data > 0.0;
+        if sent { (data / self.packet).min(rtt.recip()) } else { 0.0 }
+    }
+
+    /// Returns the answers to data per second. With a number per round trip the first packet that arrives
+    /// after its time is answered, half a packet late in the mean.
+    fn answered(&self, data: f64, rtt: f64) -> f64 {
         let packets = data / self.packet;
         if self.most <= 0.0 || packets <= 0.0 {
             return 0.0;

@@ -13,9 +13,10 @@
 //! A flow over a link that serves nothing has the rate 0, and the others share the other links. A
 //! delay over such a link has no value. While no flow is active all loads, queues and prices are 0.
 //!
-//! Acknowledgements and counts are a load that follows from rates and round-trip times (`way_back`).
+//! Acknowledgements, counts, control pairs and reports are a load that follows from rates and round-trip
+//! times (`way_back`).
 //!
-//! Departures. Control pairs and reports are not counted as load. A flow of finite size sends at the rate of the equilibrium until it is done (`transfers`). Web users are left out of the
+//! Departures. A flow of finite size sends at the rate of the equilibrium until it is done (`transfers`). Web users are left out of the
 //! equilibrium, or they are a fixed load if the scenario gives one. A note says which.
 
 use crate::shortfall::{Outcome, Shortfall};
@@ -458,21 +459,30 @@ impl<'a> State<'a> {
                 e.arrivals[l] += x / s.flows[flow].packet.as_f64();
                 e.backlog_packets[l] += x * e.queuing_delay[l] / s.flows[flow].packet.as_f64();
             }
-            self.add_answers(flow, x, &mut e);
+            self.add_control(flow, x, &mut e);
         }
         self.mark(&phase.active, &mut e);
         e
     }
 
-    /// Adds the answers to the data of a flow of rate `x` to the loads.
-    fn add_answers(&self, flow: usize, x: f64, e: &mut Equilibrium) {
+    /// Adds the control pairs and answers that come with the data of a flow of rate `x` to the loads.
+    fn add_control(&self, flow: usize, x: f64, e: &mut Equilibrium) {
         let answers = self.scenario.flows[flow].answers();
         let rtt = self.data_rtt(flow, &e.price);
+        let (half, pairs) = (answers.half(x, rtt), answers.pairs(x, rtt));
+        for &l in self.network.path(flow) {
+            e.load[l] += 2.0 * half;
+            e.arrivals[l] += 2.0 * pairs;
+            // Where nothing overtakes, both halves wait.
+            let ahead = self.overtakes(flow, l);
+            e.overtakes[l] += if ahead { half } else { 0.0 };
+            e.backlog_packets[l] += if ahead { 1.0 } else { 2.0 } * pairs * e.queuing_delay[l];
+        }
         let (load, packets) = (answers.rate(x, rtt), answers.packets(x, rtt));
         for &l in self.network.reverse_path(flow) {
             e.load[l] += load;
             e.arrivals[l] += packets;
-            if self.scenario.flows[flow].goes_by_pairs() && !self.hidden(flow, l) {
+            if self.overtakes(flow, l) {
                 e.overtakes[l] += load;
             } else {
                 e.backlog_packets[l] += packets * e.queuing_delay[l];

@@ -194,6 +194,11 @@ impl State<'_> {
         self.scenario.flows[flow].goes_by_pairs() && !self.scenario.links[link].control_priority
     }
 
+    /// Returns whether control packets of a flow overtake the queue of a link.
+    pub(crate) fn overtakes(&self, flow: usize, link: LinkId) -> bool {
+        self.scenario.flows[flow].goes_by_pairs() && self.scenario.links[link].control_priority
+    }
+
     /// Returns a flow and a link that limits it by a price that the flow does not read.
     pub(crate) fn misread(&self, phase: &Phase, prices: &[f64]) -> Option<(usize, LinkId)> {
         let hops = (phase.active.iter())

@@ -4,13 +4,13 @@
 //! with q the sum over both ways. So the links of its way back are links of its path to the solver.
 //! Control pairs of a tunnel see the way there alone.
 //!
-//! **Loads.** A link serves data, and also the answers to data of the other direction:
-//! acknowledgements and counts ([`Answers`]). They are a known function of rates and round-trip
-//! times, but the solver does not add them up: it counts the whole rate of each flow at each link
-//! of its path. So the capacity of each link is set to the rest, by the rates and prices of
-//! the last solution, until nothing changes. Let K be the load that the solver counts at a link, T
-//! the true load of the same flows, and N that of the answers of other flows. The capacity of a link
-//! of c is then
+//! **Loads.** A link serves data, and also what comes with it ([`Answers`]): control pairs, and
+//! acknowledgements, counts and reports of data of the other direction. They are a known function of
+//! rates and round-trip times, but the solver does not add them up: it counts the whole rate of each
+//! flow at each link of its path. So the capacity of each link is set to the rest, by the rates and
+//! prices of the last solution, until nothing changes. Let K be the load that the solver counts at a
+//! link, T the true load of the same flows, and N that of pairs and of answers of other flows. The
+//! capacity of a link of c is then
 //!
 //! ```text
 //! C = (c − N)·K/T
@@ -192,9 +192,11 @@ impl State<'_> {
         let mut loads = vec![Load::default(); self.rate.len()];
         for ((&flow, answers), &rate) in phase.active.iter().zip(answers).zip(rates) {
             let rtt = self.data_rtt(flow, prices);
+            let pairs = 2.0 * answers.half(rate, rtt);
             for &l in self.network.path(flow) {
                 loads[l].counted += rate;
                 loads[l].shared += rate;
+                loads[l].other += pairs;
             }
             let back = answers.rate(rate, rtt);
             for &l in self.network.reverse_path(flow) {

@@ -3,6 +3,11 @@
 use crate::assumptions::{PLAIN, dumbbell, group, of, run};
 use accord_scenario::Metric;
 
+/// The control pairs of a flow, in bit/s: two packets of 64 bytes per round trip.
+fn pairs(s: &accord_scenario::Scenario, run: &accord_record::Run, flow: &str) -> f64 {
+    2.0 * 64.0 * 8.0 / of(s, run, Metric::Rtt, flow)
+}
+
 const CONTRACT: &str = "service = { contract = \"2 Mbps\" }";
 
 /// x = min(demand, floor + w/q), for each kind of demand of 1 Mbps, and of 2 Mbps, which is the contract.
@@ -19,7 +24,9 @@ fn a_demand_below_its_contract_leaves_the_rest_to_others() {
         let a =
             group("a", "left", "right", "\"monaco\"", &format!("{CONTRACT}\ndemand = {demand}"));
         let (s, run) = run(&dumbbell(PLAIN, &(a.clone() + &other)));
-        for (flow, expected) in [("a", expected), ("b", 10e6 - expected)] {
+        // Control packets of both flows have the rest.
+        let control: f64 = ["a", "b"].into_iter().map(|f| pairs(&s, &run, f)).sum();
+        for (flow, expected) in [("a", expected), ("b", 10e6 - expected - control)] {
             let found = of(&s, &run, Metric::Throughput, flow);
             assert!((found - expected).abs() < 1.0, "{demand}: {flow} {found}");
         }
@@ -37,7 +44,9 @@ fn a_demand_below_its_contract_is_one_of_many() {
     let flows = group("a", "left", "right", "\"monaco\"", &small)
         + &group("b", "left", "right", "\"monaco\"", "count = 9");
     let (s, run) = run(&dumbbell(PLAIN, &flows));
-    assert!((of(&s, &run, Metric::Throughput, "b.4") - 1e6).abs() < 1.0);
+    let left = 10e6 - 10.0 * pairs(&s, &run, "a");
+    let found = of(&s, &run, Metric::Throughput, "b.4");
+    assert!((found - (left - 1e6) / 9.0).abs() < 1.0, "{found}");
     let text = format!(
         "duration = \"60 s\"\n[topology.parking_lot]\nbottlenecks = 2\nrate = \"10 Mbps\"\n\
          delay = \"10 ms\"\nqueue = {PLAIN}\n{}{}{}",
@@ -46,8 +55,10 @@ fn a_demand_below_its_contract_is_one_of_many() {
         group("y", "r1", "r2", "\"monaco\"", "")
     );
     let (s, run) = self::run(&text);
+    let long = pairs(&s, &run, "long");
     for (flow, expected) in [("long", 1e6), ("x", 9e6), ("y", 9e6)] {
-        let found = of(&s, &run, Metric::Throughput, flow);
+        let control = if flow == "long" { 0.0 } else { long + pairs(&s, &run, flow) };
+        let found = of(&s, &run, Metric::Throughput, flow) + control;
         assert!((found - expected).abs() < 1.0, "{flow}: {found}");
     }
 }

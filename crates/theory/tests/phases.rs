@@ -84,7 +84,7 @@ fn scenario(
                 share: 1.0,
                 packet: Bytes::new(1),
                 ack: Bytes::new(1),
-                control: Bytes::new(1),
+                control: Bytes::ZERO,
                 sizes: None,
                 min_rto: Duration::from_ms(200),
                 pacing: false,
@@ -243,8 +243,11 @@ fn a_window_is_the_rate_times_what_the_flow_measures() {
         let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
         let is = |metric| value(&run, metric, Entity::Flow(0), 20.0, 0).unwrap();
         near(is(Metric::MinRtt), base);
-        // 6 MB/s, and 4000 bytes queued.
-        near(is(Metric::Cwnd), 6e6 * base + 4000.0);
+        // 6 MB/s, of which a pair of 12000 bytes per round trip takes its part, and 4000 bytes queued.
+        let rate = is(Metric::Throughput) / 8.0;
+        let pairs = if base > 0.02 { 12_000.0 / is(Metric::Rtt) } else { 0.0 };
+        near(rate + pairs, 6e6);
+        near(is(Metric::Cwnd), rate * base + 4000.0);
     }
 }
 

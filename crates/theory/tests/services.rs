@@ -79,7 +79,7 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
                 stop: Some(Time::ZERO + Duration::from_secs(*stop)),
                 packet: Bytes::new(1000),
                 ack: Bytes::new(40),
-                control: Bytes::new(64),
+                control: Bytes::ZERO,
                 sizes: None,
                 min_rto: Duration::from_ms(200),
                 pacing: false,

@@ -19,7 +19,9 @@ fn shares(always: usize, others: &str) -> Run {
          access = {{ rate = \"1 Gbps\", delay = \"1 ms\" }}\n{others}"
     );
     let file = File::parse("many.toml", &text).expect("it parses");
-    let scenario = file.points(&CATALOGUE, None).expect("valid").swap_remove(0);
+    let mut scenario = file.points(&CATALOGUE, None).expect("valid").swap_remove(0);
+    // Shares by hand have no control packets.
+    scenario.flows.iter_mut().for_each(|f| f.control = accord_units::Bytes::ZERO);
     run(&scenario, &mut Quiet).expect("a problem")
 }
 

@@ -1,4 +1,4 @@
-//! The part of each link that the answers to data take: acknowledgements and counts.
+//! The part of each link that comes with data: acknowledgements, counts, control pairs and reports.
 //!
 //! The part is a known function of the rates and round-trip times of flows, and leaves the rest of a link to
 //! data. Their own way to the link takes no time here: a few hundredths of a link follow the rates of
@@ -10,22 +10,26 @@ use crate::model::Model;
 use crate::path::Network;
 use accord_scenario::Answers;
 
-/// The loads of answers.
+/// The loads of answers and control pairs.
 pub(super) struct Taken {
     /// Of each class.
     answers: Vec<Answers>,
     crossings: Vec<Crossing>,
-    /// The rate that they take of each queue.
-    rates: Vec<f64>,
+    /// The rate that they take of each queue, and the part of those that overtake it.
+    rates: Vec<(f64, f64)>,
 }
 
-/// A queue that the answers of a class cross.
+/// A queue that the answers of a class cross, or its control pairs.
 #[derive(Clone, Copy)]
 struct Crossing {
     class: u32,
     queue: u32,
     /// The number of flows.
     many: f64,
+    /// Whether it is on the way there.
+    there: bool,
+    /// Whether control packets overtake it.
+    ahead: bool,
 }
 
 impl Taken {
@@ -34,20 +38,28 @@ impl Taken {
         Taken {
             answers: model.classes.iter().map(|class| flow(class).answers()).collect(),
             crossings: Vec::new(),
-            rates: vec![0.0; queues],
+            rates: vec![(0.0, 0.0); queues],
         }
     }
 
     /// Changes the network.
-    pub fn enter(&mut self, network: &Network, flows: &[Flow]) {
+    pub fn enter(&mut self, model: &Model<'_>, network: &Network, flows: &[Flow]) {
         self.crossings.clear();
         for (k, path) in network.paths.iter().enumerate() {
-            let cross = path.back.iter().map(|&(queue, private)| Crossing {
+            let tunnel = self.answers[k].pairs(1.0, 1.0) > 0.0;
+            let cross = |(queue, private): (usize, bool), there| Crossing {
                 class: k as u32,
                 queue: queue as u32,
                 many: if private { 1.0 } else { flows[k].many },
-            });
-            self.crossings.extend(cross);
+                there,
+                ahead: model.overtakes(k, queue),
+            };
+            if tunnel {
+                let there = &path.hops[..path.forward];
+                let there = there.iter().map(|hop| cross((hop.queue, hop.private), true));
+                self.crossings.extend(there);
+            }
+            self.crossings.extend(path.back.iter().map(|&queue| cross(queue, false)));
         }
     }
 }
@@ -57,14 +69,27 @@ impl Integration<'_, '_> {
     /// in their few hundredths of a link.
     pub(super) fn take_answers(&mut self) {
         let Taken { answers, crossings, rates } = &mut self.taken;
-        rates.fill(0.0);
-        for &Crossing { class, queue, many } in &*crossings {
+        rates.fill((0.0, 0.0));
+        for &Crossing { class, queue, many, there, ahead } in &*crossings {
             let k = class as usize;
             if self.flows[k].active {
                 let rtt = self.motion.base_rtt[k] + self.motion.queue(k);
-                rates[queue as usize] += many * answers[k].rate(self.motion.rate[k], rtt);
+                let (answers, rate) = (&answers[k], self.motion.rate[k]);
+                let half = many * answers.half(rate, rtt);
+                // One half of a pair waits. All that comes back overtakes, where anything does.
+                let (all, overtaking) = match there {
+                    true => (2.0 * half, half),
+                    false => {
+                        let back = many * answers.rate(rate, rtt);
+                        (back, back)
+                    }
+                };
+                let (taken, overtakes) = &mut rates[queue as usize];
+                *taken += all;
+                *overtakes += if ahead { overtaking } else { 0.0 };
             }
         }
-        self.queues.iter_mut().zip(&*rates).for_each(|(queue, rate)| queue.take(*rate));
+        let taken = self.queues.iter_mut().zip(&*rates);
+        taken.for_each(|(queue, &(taken, overtakes))| queue.take(taken, overtakes));
     }
 }

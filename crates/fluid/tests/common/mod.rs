@@ -11,10 +11,15 @@ use accord_units::{Duration, Rate, Time};
 pub const CATALOGUE: Catalogue =
     Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
+/// Returns the scenario of a text. Control packets without a length in it have none, as in values by hand.
 pub fn scenario(text: &str) -> Scenario {
     let file = File::parse("test.toml", text).expect("it parses");
     let points = file.points(&CATALOGUE, None);
-    points.expect("it is valid").swap_remove(0)
+    let mut s = points.expect("it is valid").swap_remove(0);
+    if !text.contains("control =") {
+        s.flows.iter_mut().for_each(|f| f.control = accord_units::Bytes::ZERO);
+    }
+    s
 }
 
 pub fn fluid(text: &str) -> (Scenario, Run) {
