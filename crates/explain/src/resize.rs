@@ -54,7 +54,8 @@ fn probe(f: &Flow) -> (Bytes, Bytes) {
 /// load. Numbers of packets, and numbers
 /// of samples of which each packet gives one, grow by the same factor.
 pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
-    let smaller = |size: Bytes| Bytes::new(((size.get() + finer / 2) / finer).max(1));
+    // None gets larger.
+    let smaller = |size: Bytes| Bytes::new(((size.get() + finer / 2) / finer).max(1)).min(size);
     let divides = |size: Bytes| size.get() > 1;
     if !s.flows.iter().any(|f| divides(f.packet)) {
         return;

@@ -71,8 +71,8 @@ fn keeps_base_rtt(s: &Scenario) -> bool {
 fn theory_stays_as_effects_go() {
     let (mut looked_at, mut seen) = (0, std::collections::BTreeSet::new());
     for mut s in scenarios() {
-        // Control pairs would get smaller with the packets, and leave more to data. These cannot.
-        s.flows.iter_mut().for_each(|f| f.control = accord_units::Bytes::new(1));
+        // Control pairs get smaller with the packets, and leave more to data.
+        s.flows.iter_mut().for_each(|f| f.control = accord_units::Bytes::ZERO);
         let theory = |s: &Scenario| accord_theory::run(s, &mut Quiet).expect("a valid problem");
         let before = values(&s, &theory(&s));
         for effect in Effect::ALL {
