@@ -23,7 +23,7 @@
 //! settings have to be valid.
 //!
 //! `UPDATE_DOCS=1 cargo test -p accord-cli --test all book` rewrites the outputs. With `BOOK=whole` it
-//! rewrites all, faster with `--release`; `BOOK_PAGE=studies/weights` selects a page.
+//! rewrites all, faster with `--release`; `BOOK_PAGE=studies/contracts` selects a page.
 
 #[path = "book/numbers.rs"]
 mod numbers;
