@@ -1,8 +1,8 @@
 //! The numbers of a study that no command prints.
 //!
-//! In `## Result`, `## Consequence` and, on a page of several studies, `### Result: SUBJECT`, a number with a decimal point, or with a unit, has to stand
-//! with the same digits in a block of the page that a command reprints, or as a setting in the
-//! parts above (`## Question`, `## Method`, `## Command`, `## Analysis`, blocks of scenarios) or
+//! In `## Result` and `## Consequence`, or `### Result: SUBJECT` on a page of several studies, a
+//! number with a decimal point, or with a unit, has to stand with the same digits in a block of the
+//! page that a command reprints, or as a setting in the parts above (`## Question`, `## Method`, `## Command`, `## Analysis`, blocks of scenarios) or
 //! between backticks. Two comments excuse the others:
 //!
 //! - `<!-- not measured: REASON -->`: the table, block or paragraph after it, and repetitions of a
