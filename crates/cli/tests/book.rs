@@ -278,7 +278,7 @@ fn commands_run_and_print_what_the_book_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The studies state measurements, so that every number in them has to come from a command.
+/// The studies state measurements, so every number in them has to come from a command.
 #[test]
 fn numbers_of_studies_are_reprinted() {
     let of_a_study = |path: &PathBuf| path.parent().is_some_and(|p| p.ends_with("studies"));

@@ -146,7 +146,7 @@ fn part(all: &Value, name: &str, effect: &str) -> Option<f64> {
 
 #[test]
 fn waits_for_a_long_timer_are_found() {
-    // Without loss there would be no timeouts, so that loss alone explains everything. Most of it
+    // Without loss there would be no timeouts, so loss alone explains everything. Most of it
     // is the wait of 2 s per timeout, where the path is 50 ms long.
     let flow = VEGAS.replace(" }", ", base_rtt = \"known\" }");
     let lossy = |flow: &str| {

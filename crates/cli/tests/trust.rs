@@ -5,7 +5,7 @@
 use crate::common::*;
 use std::path::Path;
 
-/// Adds web users, so that there are transfers.
+/// Adds web users, so there are transfers.
 fn with_transfers() -> String {
     let users = "[flow.web]\nfrom = \"left\"\nto = \"right\"\ncount = 20\ncontroller = \"newreno\"\n\
                  demand = { web = {} }\n";

@@ -21,7 +21,7 @@ pub struct PrivateKey(x25519::StaticSecret);
 #[derive(Clone, PartialEq, Eq, ZeroizeOnDrop)]
 pub struct SharedKey(pub [u8; 32]);
 
-/// Public keys whose private halves are in print, so that anybody can be such a peer: those of Alice and
+/// Public keys whose private halves are in print, so anybody can be such a peer: those of Alice and
 /// Bob [RFC 7748 §6.1].
 const IN_PRINT: [&str; 2] = [
     "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=",

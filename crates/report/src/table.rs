@@ -79,7 +79,7 @@ fn transfers_table(rows: &[TransferRow], style: Style) -> String {
 /// Returns rows for any columns, such as run directories, matched by name. The first column is the
 /// reference.
 pub fn comparison(columns: &[Column], style: Style) -> String {
-    // A column without values is no reference for the others either.
+    // A column without values is not a reference for the others either.
     let columns = &with_values(columns)[..];
     comparison_of(columns, &rows(columns), style)
 }
@@ -360,8 +360,8 @@ fn longest(text: &str, intervals: bool) -> u16 {
     widths.max().unwrap_or_default()
 }
 
-/// Keeps every column as wide as its cells, if there is room, so that a row is a line. Else a column
-/// is at least as wide as its longest figure with its interval, or else its longest word, so that none
+/// Keeps every column as wide as its cells, if there is room, so a row is a line. Else a column
+/// is at least as wide as its longest figure with its interval, or else its longest word, so none
 /// is broken. If there is no room for that,
 /// columns stand closer, and then words of the header may be broken. Returns whether there is room.
 fn keep_words_whole(table: &mut Table) -> bool {
@@ -456,7 +456,7 @@ fn records(table: &Table) -> String {
     out.join("\n")
 }
 
-/// Colours the words of verdicts in a text, after the layout, so that codes take no room in it. They
+/// Colours the words of verdicts in a text, after the layout, so codes take no room in it. They
 /// begin a line, before a column or a colon, or end it.
 pub(crate) fn paint(text: String, style: Style) -> String {
     if !style.colour {

@@ -280,7 +280,7 @@ fn a_finding_is_a_check_that_no_reading_meets() {
     assert_eq!(packets("theirs", "50", "x"), proven);
     assert_eq!(packets("theirs", "60", "x"), proven);
     assert_eq!(packets(OUR_LAW, "60", "x"), proven);
-    // The paper's own scheme meets it, so that it is no finding on the paper.
+    // The paper's own scheme meets it, so it is not a finding on the paper.
     let why = "e [law = accord, buffer = 50, load = 3], y: P figure 1 by theirs meets it under some \
                reading and seed";
     assert_eq!(packets(OUR_LAW, "50", "y"), (0, why.into()));

@@ -53,7 +53,7 @@ fn stated(line: &str) -> BTreeSet<String> {
         if UNITS.contains(&bare) {
             unit = true;
         } else if let Some(number) = number(word) {
-            // A sentence ends after the number, so that no unit of the next one belongs to it.
+            // A sentence ends after the number, so no unit of the next one belongs to it.
             unit &= !word.ends_with('.');
             if unit || number.contains('.') {
                 found.insert(number.to_string());

@@ -180,7 +180,7 @@ impl Model<'_> {
         }
     }
 
-    /// Notes links whose demands are as large as their rate, so that no queue is better than another.
+    /// Notes links whose demands are as large as their rate, so no queue is better than another.
     fn demands_alone(&self, notes: &mut Notes) {
         let network = self.network(Time::ZERO);
         let of = |q: usize| {
