@@ -62,8 +62,7 @@ pub struct RunOptions {
     /// Prints JSON instead of tables.
     #[arg(long)]
     pub json: bool,
-    /// Prints `fails` for scenario files instead of tables: the figures of failures that are not
-    /// recorded or have changed, with empty reasons.
+    /// Instead of tables, prints ready-to-paste `fails` entries for new or changed failures.
     #[arg(long, conflicts_with_all = ["json", "seed", "reps", "set"])]
     pub record: bool,
     /// The memory limit of the run, such as "8 GB", instead of the memory available. A run with a

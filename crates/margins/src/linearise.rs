@@ -105,7 +105,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
             }
             WindowLaw::Cubic { .. } => {
                 return Err(MarginsError::NoEquilibrium(format!(
-                    "the window of {} follows the time since its last loss, which has no margins here",
+                    "margins are undefined for {}: its window follows the time since its last loss",
                     model.group(k)
                 )));
             }

@@ -164,7 +164,7 @@ pub(crate) fn cells<'r>(
 /// Returns the expectations and the measured figures, with a verdict in one line at the end.
 pub fn checks_table(checks: &[Check], style: Style) -> String {
     if checks.is_empty() {
-        return "The scenario expects nothing of these engines.\n".into();
+        return "No expectations to check. Add `[[expect]]` for a verdict.\n".into();
     }
     let windows = checks.iter().any(|c| c.during != checks[0].during);
     let papers = checks.iter().any(|c| !c.paper.is_empty());
