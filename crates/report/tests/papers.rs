@@ -477,8 +477,8 @@ fn the_summary_ends_with_its_counts() {
         "By the papers' schemes 1 of 2 figures and tables are reproduced, 1 come out qualitatively \
          and 0 do not; by our law 1, 1 and 0.",
         "6 checks, of which 5 are met: 6 compare packets with a paper (5 met), 0 packets with a \
-         model (0 met), 0 packets with what we expect (0 met), 0 a model with a model (0 met). Not \
-         met: 1 finding on the paper.",
+         model (0 met), 0 packets with what we expect (0 met), 0 a model with a model (0 met). Of \
+         the unmet checks, 1 contradicts the paper.",
     ];
     assert_eq!(summary.counts(), counts);
     // Wide enough that no cell is wrapped.
