@@ -34,7 +34,7 @@ pub struct RunOptions {
     /// "law=xia05, packet=250 B". May be repeated.
     #[arg(long, value_name = "POINT")]
     pub point: Vec<String>,
-    /// The quantities of the overview of a sweep, separated by commas, in place of the key figures;
+    /// The quantities of the overview of a sweep, separated by commas, in place of the key values;
     /// `accord list metrics` lists them.
     #[arg(long, value_name = "METRIC", value_delimiter = ',', value_parser = quantity)]
     pub show: Vec<Metric>,

@@ -85,7 +85,7 @@ fn the_answer_comes_first() {
     assert!(text.contains("theory: the equilibrium queue of bottleneck is "), "{text}");
     // Theory has no equilibrium for CUBIC, and the packets have figures.
     let text = explain("cubic.toml");
-    assert!(text.starts_with("theory has no figures here, so this is packet alone.\n"), "{text}");
+    assert!(text.starts_with("theory has no values here, so this is packet alone.\n"), "{text}");
     assert!(text.contains("its buffer holds 40 packets") && text.contains("throughput"), "{text}");
 }
 

@@ -44,7 +44,7 @@ pub fn text(a: &Attribution) -> String {
 fn head(a: &Attribution, columns: &[usize]) -> Vec<String> {
     let first = &a.findings[0].effects;
     let effects: Vec<Effect> = columns.iter().map(|&i| first[i].effect).collect();
-    let mut cells = ["figure", a.reference, a.measured, "gap"].map(String::from).to_vec();
+    let mut cells = ["value", a.reference, a.measured, "gap"].map(String::from).to_vec();
     cells.extend(effects.iter().map(|e| e.name().to_string()));
     if !first.is_empty() {
         cells.extend(["interaction".into(), "left".into()]);

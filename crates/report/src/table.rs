@@ -91,7 +91,7 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     }
     if rows.iter().flat_map(|row| &row.values).all(Option::is_none) {
         let labels: Vec<_> = columns.iter().map(|c| show::clean(&c.label, 60)).collect();
-        return format!("No figures of {}.\n", labels.join(", "));
+        return format!("No values of {}.\n", labels.join(", "));
     }
     let errors = columns.len() > 1;
     let mut table = new_table(style);

@@ -193,7 +193,7 @@ fn nothing_to_show() {
     // A run without series has a sentence in place of an empty table.
     let empty = run(Engine::Packet, 1, vec![]);
     let text = table(&scenario, &[&empty], Style::default());
-    assert!(text.starts_with("No figures of packet.\n"), "{text}");
+    assert!(text.starts_with("No values of packet.\n"), "{text}");
     assert!(!text.contains("utilisation"), "{text}");
 }
 

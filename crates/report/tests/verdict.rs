@@ -68,7 +68,7 @@ fn a_record_that_does_not_hold_says_what_to_write() {
     let s = world(known(Cause::Ours, 3.0, 0.1));
     let gone = checks(&s, &[]).remove(0);
     assert_eq!(gone.class, Class::Failed);
-    assert!(gone.reason.ends_with("now there is no figure"), "{}", gone.reason);
+    assert!(gone.reason.ends_with("now there is no value"), "{}", gone.reason);
 }
 
 /// Other seeds have other figures: there the cause is known, and the failure may be gone.

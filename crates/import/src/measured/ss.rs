@@ -79,7 +79,7 @@ pub fn read(text: &str, draft: &mut Draft) {
             continue;
         };
         let Some(name) = &connected else {
-            let message = "there is no connection before these figures";
+            let message = "there is no connection before these values";
             draft.damage(at(message.into()));
             continue;
         };

@@ -146,7 +146,7 @@ impl<'a> Plan<'a> {
         if self.repetitions > 1 {
             let n = self.repetitions;
             remarks.push(format!(
-                "The plots show the first of {n} repetitions; figures are means over all."
+                "The plots show the first of {n} repetitions; tables have means over all."
             ));
         }
         for (g, group) in groups.iter().enumerate().take(MOST_SUBJECTS) {
