@@ -196,7 +196,7 @@ def test_runs_are_equal_and_scenarios_are_saved(tmp_path, small):
     drawn = accord.dumbbell(duration="5 s")
     drawn.save(tmp_path / "dumbbell.toml", seed=7)
     assert accord.load(tmp_path / "dumbbell.toml").run() == drawn.run(seed=7)
-    # Without a seed the text is kept, so that another seed draws other start times.
+    # Without a seed the text is kept, so another seed draws other start times.
     for name in ("dumbbell.toml", "other.toml"):
         drawn.save(tmp_path / name)
         saved = accord.load(tmp_path / name)

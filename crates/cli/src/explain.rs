@@ -122,7 +122,7 @@ fn fullest(scenario: &Scenario, run: &Run) -> String {
         _ => String::new(),
     };
     format!(
-        "{} is used to {}: its queue is {} in the mean, its {limit}{lost}.",
+        "{} is used to {}: its queue is {} on average, its {limit}{lost}.",
         scenario.links[link].name,
         quantity(used(link), MetricUnit::Ratio),
         quantity(backlog, MetricUnit::Bytes),

@@ -261,7 +261,7 @@ pub(crate) fn error(check: &Check) -> String {
 
 /// The remark of tables on repetitions that are the same.
 pub(crate) const ALL_SAME: &str = "The runs with different seeds are the same: the scenario draws \
-                                   nothing at random, so that ± says nothing\n";
+                                   nothing at random, so ± says nothing\n";
 
 /// Returns whether runs are the same to the bit.
 pub(crate) fn all_same(runs: &[&Run]) -> bool {

@@ -179,7 +179,7 @@ fn dctcps_share_of_marks_and_queue_are_those_of_the_paper() {
         let swing = 0.5 * (2.0 * n * (product + k)).sqrt();
         println!(
             "{flows} flows: α {alpha:.4} ± {:.4}, by the form {expected:.4} ({:.3}); queue {queue:.1} \
-             packets in the mean, {longest} at most, by the form {:.1} and {:.1}",
+             packets on average, {longest} at most, by the form {:.1} and {:.1}",
             T95 * spread.sqrt(),
             alpha / expected,
             k + n - swing / 2.0,

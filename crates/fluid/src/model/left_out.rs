@@ -157,7 +157,7 @@ impl Model<'_> {
                 let size = 0.3 / flows;
                 return (flows < MANY).then(|| {
                     (size, format!(
-                        "{} has {flows:.0} loss-based flows, of which packets lose some and not all at a time; the fluid spreads losses evenly, so that queues and shares of few flows differ",
+                        "{} has {flows:.0} loss-based flows, of which packets lose some and not all at a time; the fluid spreads losses evenly, so queues and shares of few flows differ",
                         self.scenario.links[link].name
                     ))
                 });

@@ -153,7 +153,7 @@ impl<'a> Plan<'a> {
             if self.runs.iter().any(|(_, run)| is_by_packets(run, g)) {
                 let name = show::name(&group.name, 60);
                 remarks.push(format!(
-                    "Most flows of {name} get no packet in most samples, so that their median throughput is 0: a longer `sample` shows rates."
+                    "Most flows of {name} get no packet in most samples, so their median throughput is 0: a longer `sample` shows rates."
                 ));
             }
         }
