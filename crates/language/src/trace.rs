@@ -73,7 +73,7 @@ fn rates(value: &mut Value, files: &mut Files<'_>, problems: &mut Problems) {
                             Err((message, hint)) => {
                                 let problem = Problem::new(source.value.span, message.clone());
                                 problems.push(problem.hint(hint.clone()));
-                                // Anything that is read in its place, so it is not refused twice.
+                                // Anything that is read in its place, so that it is not refused twice.
                                 source.value.data = if steps {
                                     Data::Steps([].into())
                                 } else {
