@@ -182,7 +182,7 @@ fn wrong_packs_have_errors_with_their_place() {
         (
             "metric = \"utilisation\"\nof = \"bottleneck\"",
             "ratio = [\"a\", \"b\"]",
-            "no measure \"a\" that is no ratio stands above",
+            "\"a\" must name an earlier measure that is not a ratio",
         ),
         (
             "measures = [\"utilisation\"]",
@@ -193,7 +193,7 @@ fn wrong_packs_have_errors_with_their_place() {
         (
             "scenario = \"one\"",
             "scenario = \"two\"",
-            "the scenario \"two.toml\" cannot be had: cannot be read",
+            "scenario \"two.toml\": cannot be read",
         ),
         ("of = \"bottleneck\"", "of = \"bottelneck\"", "case \"one\": "),
         (
