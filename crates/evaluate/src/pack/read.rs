@@ -237,7 +237,8 @@ fn measure(
                 let found = known.iter().position(|m| m.name == *name);
                 let plain = found.filter(|i| !matches!(known[*i].figure, Figure::Ratio(..)));
                 let Some(found) = plain else {
-                    let message = format!("\"{name}\" must name an earlier measure that is not a ratio");
+                    let message =
+                        format!("\"{name}\" must name an earlier measure that is not a ratio");
                     let hint = suggest(name, known.iter().map(|m| m.name.as_str()));
                     return wrong(ratio.span(), message, hint);
                 };
