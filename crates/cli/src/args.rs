@@ -11,7 +11,7 @@ use accord::scenario::Engine;
 use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Shows what a congestion controller does, to its own flows and to all others: in theory, in a fluid
+/// Shows the effect of a congestion controller on its own flows and on all others: in theory, in a fluid
 /// model, packet by packet and over real sockets, from one scenario file.
 #[derive(Parser)]
 #[command(name = "accord", version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100,
@@ -68,14 +68,14 @@ pub enum Command {
     Solve(Solve),
     /// Searches for settings of a scenario that break a property.
     ///
-    /// It writes the failing settings as a scenario file.
+    /// Writes the failing settings as a scenario file.
     #[command(
         after_help = "Example:\n  accord attack mine.toml --property 'utilisation > 0.8' --vary link.bottleneck.delay=\"1 ms..200 ms\""
     )]
     Attack(crate::attack::options::Args),
     /// Explains why packets differ from theory, effect by effect.
     ///
-    /// It removes one effect at a time, and reports the part of each gap that vanishes.
+    /// Removes one effect at a time, and reports the part of each gap that vanishes.
     #[command(after_help = "Example:\n  accord explain xia05-fig9 --set sweep.N.values=[5]")]
     Explain(Explain),
     /// Reproduces the plots and tables of papers, with verdicts.
@@ -88,7 +88,7 @@ pub enum Command {
     Emulate(crate::emulate::Args),
     /// Runs a controller in the kernel's TCP (Linux 6.10 or later).
     ///
-    /// It needs root, and the Debian package or a build with the feature kernel.
+    /// Needs root, and the Debian package or a build with the feature kernel.
     #[command(after_help = "Example:\n  accord kernel run --controller copa -- iperf3 -c HOST")]
     Kernel(crate::kernel::Kernel),
     /// Joins sites by tunnels with contracted rates (Linux).

@@ -406,7 +406,7 @@ impl Calendar {
             self.margin = (self.margin + 1).min(6);
         }
         (self.taken, self.beyond, self.reviewed) = (0, 0, now);
-        // The width is half the gap, so few slots hold two events. It stays between 1 ns and 1
+        // The width is half the gap, so slots rarely hold two events. It stays between 1 ns and 1
         // ms.
         let shift = (gap.max(2).ilog2() - 1 + self.margin).clamp(10, 30);
         if shift != self.shift {
