@@ -1,4 +1,4 @@
-//! Puts the scenario files of the repository and the packs of evaluations into the program, so that
+//! Puts the scenario files of the repository and the packs of evaluations into the program, so
 //! `accord reproduce` and `accord evaluate` work anywhere.
 
 use std::fmt::Write;

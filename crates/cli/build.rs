@@ -1,5 +1,5 @@
 //! Passes the commit to the program, for `--version`. The time and the machine are left out, so
-//! that a commit determines the program.
+//! a commit determines the program.
 
 use std::path::Path;
 use std::process::Command;

@@ -5,7 +5,7 @@
     python3 tools/cost/instructions.py target/release/accord --write
 
 A count does not depend on other work of the machine. Each work runs for two durations, and the
-difference is divided by that of the packet-hops, so that reading the scenario and the first windows
+difference is divided by that of the packet-hops, so reading the scenario and the first windows
 do not count. It needs valgrind, and takes some minutes. --write sets each limit to the count
 and 2 %. The last column is the ratio to the first work.
 

@@ -3,7 +3,7 @@
 //!     rustc -O -o target/lines tools/cost/lines.rs && target/lines
 //!
 //! Prints nanoseconds per random line of a memory of 1 to 512 MB: if the addresses are known ahead, so
-//! that a core can fetch several lines at the same time, and if each address depends on the line before.
+//! a core can fetch several lines at the same time, and if each address depends on the line before.
 
 use std::time::Instant;
 

@@ -6,7 +6,7 @@
     python3 tools/cost/shape.py target/release/accord --only monaco codel fq-codel
 
 Prints the Markdown table of docs/src/performance.md. CPU time and packet-hops of each network are the
-differences of two runs of the packet engine, the second of which lasts longer, so that reading the scenario,
+differences of two runs of the packet engine, the second of which lasts longer, so reading the scenario,
 building the network and the page do not count. The median of --pairs pairs. --plot needs matplotlib. All
 of it takes some ten minutes and 2 GB.
 """
@@ -26,7 +26,7 @@ LOADS = [1, 10, 50, 90, 100]
 
 
 def many(flows, discipline="droptail", limit=20, controller="newreno"):
-    """Flows of 4 Mbps in the mean over one bottleneck, with access links of their own."""
+    """Flows of 4 Mbps on average over one bottleneck, with access links of their own."""
     return f"""
         [topology.dumbbell]
         rate = "{4 * flows} Mbps"

@@ -2,14 +2,14 @@
 
     sudo python3 tools/gateway/bursts.py target/dist/accord [--mbps 1000] [--seconds 5] [--rounds 3]
 
-Two namespaces and a veth pair of MTU 1500 on this machine. A tunnel with a cap, in mode shadow, so that
+Two namespaces and a veth pair of MTU 1500 on this machine. A tunnel with a cap, in mode shadow, so
 it sends at the cap whatever the controller says, carries UDP by iperf3 at 1.3 times its pace. A packet
 socket at the far end of the wire reads each datagram of the tunnel with the kernel's time stamp, in
 nanoseconds. Groups that the kernel has not cut yet (UDP_SEGMENT) have one stamp, and count as if they
 were sent at once: a network card would send them at its own rate.
 
 A window of a millisecond at the pace has pace / 8000 bytes. The gateway may make up for a millisecond
-that it woke late, so that twice that is what it promises. Prints a table as Markdown.
+that it woke late, so twice that is what it promises. Prints a table as Markdown.
 """
 
 import argparse

@@ -5,7 +5,7 @@
     x (others) --------+
 
 All tunnels go from `a` to `b`. The kernel of this machine may have no netem, so a process carries packets
-between two TUN devices and delays them. Everything runs under a real-time priority, so that other work on the
+between two TUN devices and delays them. Everything runs under a real-time priority, so other work on the
 machine makes packets late rarely. It takes root and iproute2. Everything made here is removed at the end.
 
 The program is also run by itself, as a process inside a namespace: see `main`.

@@ -52,7 +52,7 @@ class Sites:
     """Two namespaces, and what runs in them."""
 
     def __init__(self):
-        # A signal raises an exception, so that namespaces are removed.
+        # A signal raises an exception, so namespaces are removed.
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))
         self.prefix = "gw" + secrets.token_hex(3)
         self.ends = [f"{self.prefix}a", f"{self.prefix}b"]

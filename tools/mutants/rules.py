@@ -9,7 +9,7 @@ for example
 cargo-mutants changes operators and replaces functions. This program makes the changes that it does not
 make: a statement is deleted, an operand of a condition or a bound (`.max(x)`, `.min(x)`) is left out, a
 number is another one. A change is seen if the tests fail or take ten times as long. Files are changed in
-place and restored, so that nothing else should be built from the checkout at the time. Lines that do not
+place and restored, so nothing else should be built from the checkout at the time. Lines that do not
 compile when changed do not count. Nothing is said about the unit tests at the end of a file.
 """
 

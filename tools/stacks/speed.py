@@ -3,7 +3,7 @@
     cargo build --release -p accord-quinn --example speed
     python3 tools/stacks/speed.py target/release/examples/speed
 
-Each row is the difference between runs of 40 s and of 10 s, so that the start of the program and the
+Each row is the difference between runs of 40 s and of 10 s, so the start of the program and the
 handshakes do not count. Times are CPU times of the user, the least of five runs. A packet is a datagram
 that either end sends. Two runs of one setting have to have one digest.
 """

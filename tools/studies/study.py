@@ -1,8 +1,8 @@
 """The common parts of the studies' scripts: recorded figures, runs, and Markdown tables.
 
-Each script prints a table of the page in docs/src/studies that has its name. The program is `accord` of the
+Each script prints a table of a page in docs/src/studies. The program is `accord` of the
 PATH, the directory one in which `scenarios` and `docs` are, such as the repository's own. The book's test
-calls them so: UPDATE_DOCS=1 BOOK=whole BOOK_PAGE=studies/weights cargo test --release -p accord-cli --test all book
+calls them so: UPDATE_DOCS=1 BOOK=whole BOOK_PAGE=studies/contracts cargo test --release -p accord-cli --test all book
 """
 
 import json

@@ -108,7 +108,7 @@ impl Series {
     }
 }
 
-/// The numbers of a series, or the times. It holds the run, so that readers of Arrow can share its
+/// The numbers of a series, or the times. It holds the run, so readers of Arrow can share its
 /// memory.
 struct Numbers {
     run: Arc<accord::Run>,

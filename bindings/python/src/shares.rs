@@ -72,7 +72,7 @@ pub fn shares<'py>(
             return Err(e);
         }
         let loads = problem.routes().loads(&solution.rates);
-        // The rates of the last step are no answer: they exceed capacities.
+        // The rates of the last step are not an answer: they exceed capacities.
         if let Status::Infeasible { .. } = solution.status {
             (solution.rates, solution.prices) = (Vec::new(), Vec::new());
             return Ok((solution, bounds, Vec::new()));

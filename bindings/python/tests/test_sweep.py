@@ -24,7 +24,7 @@ OVER = {"topology.dumbbell.rate": ["2 Mbps", "4 Mbps"], "flow.all.count": [1, 2]
 
 @pytest.fixture(scope="module")
 def small():
-    # Start times are drawn, so that seeds differ.
+    # Start times are drawn, so seeds differ.
     start = {"flow.all.start": {"uniform": ["0 s", "1 s"]}}
     return plain(duration="5 s").with_(start)
 

@@ -111,7 +111,7 @@ pub fn run_all<O: Observer>(
     };
     let is_live = |i: &usize| jobs[*i].engine == Engine::Live;
     let (live, mut others): (Vec<usize>, Vec<usize>) = (0..jobs.len()).partition(is_live);
-    // The longest run begins first, so that none is alone at the end.
+    // The longest run begins first, so none is alone at the end.
     others.sort_by_key(|i| Reverse(jobs[*i].work()));
     let made: Result<Vec<_>, Error> = (others.into_par_iter().with_max_len(1)).map(make).collect();
     let mut made = made?;

@@ -31,7 +31,7 @@ impl Case {
         let base = 2e-3 * (self.oneway_ms + 1.0);
         let window = (base + self.queue / rate) * rate / self.flows as f64;
         let share = 2.0 / (window * window + 2.0);
-        // Marks are even, so that of a probability p the share is 2p/(1 + p).
+        // Marks are even, so of a probability p the share is 2p/(1 + p).
         let probability = share / (2.0 - share);
         let least = self.queue - probability / slope;
         let most = least + 0.5 / slope;

@@ -1,4 +1,4 @@
-//! DualPI2: two queues with one controller, so that scalable flows (Prague, DCTCP) have almost no
+//! DualPI2: two queues with one controller, so scalable flows (Prague, DCTCP) have almost no
 //! queuing delay and the same rates as classic ones (Reno, CUBIC) [RFC 9332].
 //!
 //! Packets with ECT(1) or CE wait in queue L, the others in queue C. The base probability p'

@@ -10,7 +10,7 @@
 //!
 //! So a host with one flow gets as much as a host with eight. Where hosts on neither side differ,
 //! flows get equal shares. A new queue counts once it has used up its first quantum. A flow looks
-//! among the `ways` queues of its hash for an unused one, so that two flows share a queue only when
+//! among the `ways` queues of its hash for an unused one, so two flows share a queue only when
 //! all of them are in use \[HTM18\].
 //!
 //! The port holds the queues and counts for hosts (`port/src/flow_queues.rs`). This module has

@@ -91,7 +91,7 @@ pub enum Ecn {
     NotCapable,
     /// ECT(0): the packet may be marked instead of dropped.
     Capable,
-    /// ECT(1): as ECT(0), and the flow responds only a little to each mark, so that it may be
+    /// ECT(1): as ECT(0), and the flow responds only a little to each mark, so it may be
     /// marked often [RFC 9331].
     Scalable,
     /// CE: a link on the path has marked the packet.
@@ -148,7 +148,7 @@ impl QueueView {
 pub enum Structure {
     /// One FIFO queue. The discipline judges arrivals only.
     Fifo,
-    /// One FIFO queue. The discipline also judges departures, so that the port keeps arrival times.
+    /// One FIFO queue. The discipline also judges departures, so the port keeps arrival times.
     Stamped,
     /// One queue per flow, served in turns, optionally shared among hosts first.
     Flows(FqCodel),
@@ -231,14 +231,14 @@ pub trait Aqm {
     }
 
     /// Returns true if it passes all arrivals, does not depend on them and has no virtual delay, so
-    /// that ports may skip the calls. Constant. It may judge departures.
+    /// ports may skip the calls. Constant. It may judge departures.
     #[inline]
     fn passes_all(&self) -> bool {
         false
     }
 
     /// Returns true if it passes every packet that finds the port idle and has left before the next
-    /// arrival, does not depend on such packets and reports nothing about them, so that ports may
+    /// arrival, does not depend on such packets and reports nothing about them, so ports may
     /// skip the calls. Constant.
     fn ignores_lone(&self) -> bool {
         false

@@ -72,7 +72,7 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_departure(packet, sojourn, queue, now),)*
                     AnyAqm::Foreign(a) => {
-                        // Foreign disciplines are rare, so that their branch takes no registers
+                        // Foreign disciplines are rare, so their branch takes no registers
                         // from the others.
                         cold_path();
                         a.on_departure(packet, sojourn, queue, now).on(packet)

@@ -109,7 +109,7 @@ fn the_virtual_delay_contains_the_physical_one_on_request() {
     assert_eq!(delay(&short, 0.0), 0.0);
 }
 
-/// The virtual queue holds no more than its longest delay, so that it is empty that much later.
+/// The virtual queue holds no more than its longest delay, so it is empty that much later.
 #[test]
 fn the_virtual_queue_holds_no_more_than_its_longest_delay() {
     let mut avd = avd(&[("gain", Raw::Number(1e-6)), ("max_delay", text("10 ms"))]);

@@ -79,7 +79,7 @@ fn a_buffer_in_packets_is_refused_with_a_hint() {
     assert!(message.contains("100 KB"), "{message}");
 }
 
-/// Whatever the sources do, C̃ stays within bounds, so that the mean load must be γ·C once
+/// Whatever the sources do, C̃ stays within bounds, so the mean load must be γ·C once
 /// they respond at all: here by 10 % on each mark, at most one in 50 ms.
 #[test]
 fn responsive_sources_settle_at_the_desired_utilisation() {

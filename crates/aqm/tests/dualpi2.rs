@@ -27,7 +27,7 @@ fn share(mut verdict: impl FnMut() -> Verdict, of: Verdict) -> f64 {
     (0..100_000).filter(|_| verdict() == of).count() as f64 / 1e5
 }
 
-/// Figures 2 and 8: Tupdate is 15 ms, so that α is 0.15 and β 3 per second.
+/// Figures 2 and 8: Tupdate is 15 ms, so α is 0.15 and β 3 per second.
 #[test]
 fn the_base_probability_is_that_of_the_figures() {
     let mut aqm = aqm();
@@ -45,7 +45,7 @@ fn the_base_probability_is_that_of_the_figures() {
     assert_eq!(aqm.probability(), 0.0);
 }
 
-/// Figure 2: Tupdate is a third of RTT_max where that is less than the target. With 30 ms it is 10 ms, so that α
+/// Figure 2: Tupdate is a third of RTT_max where that is less than the target. With 30 ms it is 10 ms, so α
 /// is 1.11 and β 10 per second.
 #[test]
 fn the_period_is_a_third_of_a_short_round_trip() {
@@ -127,7 +127,7 @@ fn overload_drops_in_both_queues() {
     assert!((dropped - base * base).abs() < 1e-4, "a mark does not save it");
 }
 
-/// §A.1: less than two packets in both queues are no queue.
+/// §A.1: less than two packets in both queues are not a queue.
 #[test]
 fn nothing_is_signalled_without_a_queue() {
     let mut aqm = at(0.4);
@@ -160,7 +160,7 @@ fn overload_begins_where_the_coupled_probability_is_one() {
         }
         aqm
     };
-    // p' is 1 and no more, so that k·p' is 1 exactly: all are dropped, but for the first (figure 4).
+    // p' is 1 and no more, so k·p' is 1 exactly: all are dropped, but for the first (figure 4).
     let mut aqm = with(1.0, 1.0);
     assert_eq!(aqm.probability(), 1.0);
     assert_eq!(aqm.on_low_latency(MS(0), 5, MUCH), Verdict::Mark);
@@ -179,7 +179,7 @@ fn overload_begins_where_the_coupled_probability_is_one() {
     }
 }
 
-/// Figure 4: the count has to be above one, so that a likelihood of one signals from the second packet on.
+/// Figure 4: the count has to be above one, so a likelihood of one signals from the second packet on.
 #[test]
 fn the_count_has_to_be_above_one() {
     let mut aqm = aqm();

@@ -9,7 +9,7 @@ fn pie(changes: &[(&str, Raw)]) -> Pie {
     Pie::new(&values("pie", changes))
 }
 
-/// A queue of `ms` milliseconds at 8 Mbps, which is one packet of 1000 bytes a millisecond, and
+/// A queue of `ms` milliseconds at 8 Mbps, which is one packet of 1000 bytes per millisecond, and
 /// one in service.
 fn waiting(ms: u64) -> QueueView {
     QueueView {
@@ -141,7 +141,7 @@ fn low_delay_short_queues_and_control_are_exempt() {
 #[test]
 fn a_burst_is_allowed_after_low_delay() {
     let mut pie = pie(&[("beta", Raw::Number(100.0))]);
-    // Grows by 100 ms a period, so that the probability rises at once.
+    // Grows by 100 ms a period, so the probability rises at once.
     let growing: Vec<u64> = (1..=9).map(|k| 100 * k).collect();
     updates(&mut pie, &growing);
     assert!(pie.probability() > 0.3);

@@ -226,7 +226,7 @@ fn short_queues_are_exempt_on_request() {
         let all = (0..2000).map(|_| red.on_arrival(&DATA, &queue(found), Time::ZERO, &mut random));
         all.filter(|v| *v == Verdict::Drop).count()
     };
-    // A spacing of 10.5 packets in the mean.
+    // A spacing of 10.5 packets on average.
     let usual = 170..=210;
     assert!(usual.contains(&dropped(false, 1)), "{}", dropped(false, 1));
     assert!(usual.contains(&dropped(false, 2)), "{}", dropped(false, 2));

@@ -21,7 +21,7 @@ fn verdicts(rem: &mut Rem, packet: &PacketMeta, n: u32, random: &mut Random) -> 
     counts
 }
 
-/// 6 packets of 1000 bytes a millisecond.
+/// 6 packets of 1000 bytes per millisecond.
 fn view(packets: u64) -> QueueView {
     QueueView { rate: Rate::from_bps(48_000_000), ..queue(packets) }
 }

@@ -11,8 +11,8 @@ use accord::scenario::Engine;
 use clap::{Args as Group, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// Runs one scenario of a congested network in theory, as a fluid, packet by packet and live, and
-/// compares the results.
+/// Shows the effect of a congestion controller on its own flows and on all others: in theory, in a fluid
+/// model, packet by packet and over real sockets, from one scenario file.
 #[derive(Parser)]
 #[command(name = "accord", version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100,
     after_help = "Exit codes: 0 success, 1 an expectation failed that is not known to fail, 2 wrong usage or a wrong scenario, 3 this machine cannot do it, 130 interrupted.")]
@@ -23,21 +23,82 @@ pub struct Args {
 
 #[derive(Subcommand)]
 pub enum Command {
+    /// Writes a first scenario file from a template.
+    #[command(
+        after_help = "Example:\n  accord new parking-lot --hops 5 --rate \"50 Mbps\" -o lot.toml"
+    )]
+    New(New),
     /// Runs a scenario, compares its engines and checks its expectations.
     #[command(
         after_help = "Example:\n  accord run mine.toml --engine theory,packet --set topology.dumbbell.rate=\"20 Mbps\""
     )]
     Run(Run),
-    /// Checks a scenario without running it.
+    /// Compares run directories, sweeps, or the engines of one run.
+    #[command(after_help = "Example:\n  accord compare runs/before runs/after")]
+    Compare(crate::compare::Args),
+    /// Draws a plot for a paper from run directories.
+    #[command(
+        after_help = "Example:\n  accord plot runs/xia05-fig6 --metric throughput -o fig.svg"
+    )]
+    Plot(crate::plot::Args),
+    /// Passes or fails a controller or queue discipline by a standard.
+    ///
+    /// Packs of scenarios, such as rfc9743, state the measures.
+    #[command(
+        after_help = "Example:\n  accord evaluate --pack rfc9743 --subject vegas --against cubic,bbr3"
+    )]
+    Evaluate(crate::evaluate::options::Args),
+    /// Checks a scenario and estimates its cost, without running it.
     #[command(after_help = "Example:\n  accord check mine.toml --print")]
     Check(Check),
-    /// Writes a scenario file from a template.
+    /// Opens a laboratory in the browser, with sliders and lessons.
+    #[command(after_help = "Examples:\n  accord lab mine.toml\n  accord lab --save lab.html")]
+    Lab(Lab),
+    /// Computes the stability margins of a scenario's equilibria.
+    ///
+    /// With --x and --y it maps them over one or two parameters.
     #[command(
-        after_help = "Example:\n  accord new parking-lot --hops 5 --rate \"50 Mbps\" -o lot.toml"
+        after_help = "Example:\n  accord stability mine.toml --x flow.all.controller.gain=0.1..2"
     )]
-    New(New),
-    /// Writes a scenario file from a topology in GraphML, GML, SNDlib, JSON or CSV; or a run
-    /// directory from the measurements of other programs.
+    Stability(Stability),
+    /// Computes the fair rates of a large network, with a proof.
+    ///
+    /// The network is given as tables of links and flows.
+    #[command(after_help = "Example:\n  accord solve network/ --top 5 -o rates/")]
+    Solve(Solve),
+    /// Searches for settings of a scenario that break a property.
+    ///
+    /// Writes the failing settings as a scenario file.
+    #[command(
+        after_help = "Example:\n  accord attack mine.toml --property 'utilisation > 0.8' --vary link.bottleneck.delay=\"1 ms..200 ms\""
+    )]
+    Attack(crate::attack::options::Args),
+    /// Explains why packets differ from theory, effect by effect.
+    ///
+    /// Removes one effect at a time, and reports the part of each gap that vanishes.
+    #[command(after_help = "Example:\n  accord explain xia05-fig9 --set sweep.N.values=[5]")]
+    Explain(Explain),
+    /// Reproduces the plots and tables of papers, with verdicts.
+    #[command(after_help = "Example:\n  accord reproduce low02-table1 xia05-fig8")]
+    Reproduce(Reproduce),
+    /// Runs a program behind the links of a scenario (Linux).
+    #[command(
+        after_help = "Examples:\n  accord emulate --rate \"20 Mbps\" --delay \"20 ms\" --queue fq-codel --server \"iperf3 -s -1\" -- iperf3 -c {server}\n  accord emulate path.toml --server ./server -- ./client {server}"
+    )]
+    Emulate(crate::emulate::Args),
+    /// Runs a controller in the kernel's TCP (Linux 6.10 or later).
+    ///
+    /// Needs root, and the Debian package or a build with the feature kernel.
+    #[command(after_help = "Example:\n  accord kernel run --controller copa -- iperf3 -c HOST")]
+    Kernel(crate::kernel::Kernel),
+    /// Joins sites by tunnels with contracted rates (Linux).
+    ///
+    /// The tunnels are encrypted. It needs a build with the feature gateway.
+    #[command(after_help = "Example:\n  accord gateway check site.toml")]
+    Gateway(crate::gateway::Gateway),
+    /// Makes a scenario of a topology, or a run of measurements.
+    ///
+    /// Topologies are read in GraphML, GML, SNDlib, JSON and CSV.
     #[command(
         after_help = "Examples:\n  accord import abilene.graphml --scale 0.01 -o abilene.toml\n  accord import run client.sqlog -o runs/client"
     )]
@@ -45,63 +106,17 @@ pub enum Command {
     /// Writes a run in the format of another program.
     #[command(after_help = "Example:\n  accord export flent runs/mine -o mine.flent.gz")]
     Export(crate::export::Args),
-    /// Lists controllers, queue disciplines, metrics, experiments and templates.
+    /// Lists controllers, disciplines, metrics, experiments, templates.
     #[command(after_help = "Example:\n  accord list controllers monaco")]
     List(List),
-    /// Compares run directories, sweeps, or the engines of one.
-    #[command(after_help = "Example:\n  accord compare runs/before runs/after")]
-    Compare(crate::compare::Args),
-    /// Draws a figure for a paper from run directories.
-    #[command(
-        after_help = "Example:\n  accord plot runs/xia05-fig6 --metric throughput -o fig.svg"
-    )]
-    Plot(crate::plot::Args),
-    /// Explains why packets differ from theory by removing one effect at a time.
-    #[command(after_help = "Example:\n  accord explain xia05-fig9 --set sweep.N.values=[5]")]
-    Explain(Explain),
-    /// Reproduces experiments of the literature.
-    #[command(after_help = "Example:\n  accord reproduce low02-table1 xia05-fig8")]
-    Reproduce(Reproduce),
-    /// Evaluates a controller or a queue discipline by standard packs of scenarios.
-    #[command(
-        after_help = "Example:\n  accord evaluate --pack rfc9743 --subject vegas --against cubic,bbr3"
-    )]
-    Evaluate(crate::evaluate::options::Args),
-    /// Searches for settings of a scenario that break a property, and writes the result as a
-    /// scenario.
-    #[command(
-        after_help = "Example:\n  accord attack mine.toml --property 'utilisation > 0.8' --vary link.bottleneck.delay=\"1 ms..200 ms\""
-    )]
-    Attack(crate::attack::options::Args),
-    /// Runs a command behind the links and queues of a scenario; needs Linux.
-    #[command(
-        after_help = "Examples:\n  accord emulate --rate \"20 Mbps\" --delay \"20 ms\" --queue fq-codel --server \"iperf3 -s -1\" -- iperf3 -c {server}\n  accord emulate path.toml --server ./server -- ./client {server}"
-    )]
-    Emulate(crate::emulate::Args),
-    /// Solves a network given as tables of links and flows: rates, prices and their proof.
-    #[command(after_help = "Example:\n  accord solve network/ --top 5 -o rates/")]
-    Solve(Solve),
-    /// Computes the stability margins of a scenario's equilibria; or maps them over parameters.
-    #[command(
-        after_help = "Example:\n  accord stability mine.toml --x flow.all.controller.gain=0.1..2"
-    )]
-    Stability(Stability),
-    /// Prints the JSON Schema of the scenario language, for editors; or of a command's output.
+    /// Prints the JSON Schema of scenario files or of a command's output.
     #[command(after_help = "Example:\n  accord schema > accord.schema.json")]
     Schema(Schema),
-    /// Measures the packet engine, or the cost of live runs on this machine.
+    /// Measures the speed of the engines on this machine.
+    ///
+    /// The workload `live` measures the cost of live runs.
     #[command(after_help = "Example:\n  accord bench newreno-10")]
     Bench(Bench),
-    /// Opens a laboratory in the browser: scenarios with sliders, and runs as they are computed.
-    #[command(after_help = "Examples:\n  accord lab mine.toml\n  accord lab --save lab.html")]
-    Lab(Lab),
-    /// Joins sites by encrypted tunnels with contracted rates and weights; needs Linux.
-    #[command(after_help = "Example:\n  accord gateway check site.toml")]
-    Gateway(crate::gateway::Gateway),
-    /// Runs controllers in the TCP of the kernel; needs Linux 6.10, root, and the Debian package or a
-    /// build with the feature kernel.
-    #[command(after_help = "Example:\n  accord kernel run --controller copa -- iperf3 -c HOST")]
-    Kernel(crate::kernel::Kernel),
     /// Prints the completions for a shell.
     #[command(
         after_help = "Example:\n  accord completions bash > ~/.local/share/bash-completion/completions/accord"

@@ -51,7 +51,7 @@ impl Axis {
         // Nine digits hide the rounding of the steps.
         let value = format!("{value:.9e}").parse::<f64>().unwrap_or(0.0);
         match self.unit.is_empty() {
-            // A whole number has no decimals, so that an axis can be a count.
+            // A whole number has no decimals, so an axis can be a count.
             true => format!("{value}"),
             false => format!("\"{value} {}\"", self.unit),
         }

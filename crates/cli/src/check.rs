@@ -84,7 +84,12 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
         s.duration
     ))?;
     prose(format_args!("accord run: {}", cost.text()))?;
-    prose(format_args!("packet engine: {plan}"))?;
+    match plan.strip_prefix("events: ") {
+        Some(because) => {
+            prose(format_args!("packet engine: event by event (slower), because {because}"))?;
+        }
+        None => prose("packet engine: in windows of time (faster)")?,
+    }
     for stack in stacks(s) {
         prose(format_args!("{stack}"))?;
     }

@@ -79,7 +79,7 @@ impl First {
         let mut sentences = vec![lead(found)];
         if found.findings.is_empty() {
             let (reference, measured) = (found.reference, found.measured);
-            sentences[0] = format!("{reference} has no figures here, so this is {measured} alone.");
+            sentences[0] = format!("{reference} has no values here, so this is {measured} alone.");
         }
         sentences.push(self.link.clone());
         sentences.extend(self.notes.iter().take(2).map(|note| format!("{note}.")));
@@ -122,7 +122,7 @@ fn fullest(scenario: &Scenario, run: &Run) -> String {
         _ => String::new(),
     };
     format!(
-        "{} is used to {}: its queue is {} in the mean, its {limit}{lost}.",
+        "{} is used to {}: its queue is {} on average, its {limit}{lost}.",
         scenario.links[link].name,
         quantity(used(link), MetricUnit::Ratio),
         quantity(backlog, MetricUnit::Bytes),

@@ -27,6 +27,7 @@ mod explain;
 mod export;
 mod fail;
 mod gateway;
+mod help;
 mod import;
 mod kernel;
 mod lab;
@@ -55,7 +56,7 @@ mod summary;
 
 use accord::catalogue_with;
 use accord::family::Family;
-use clap::Parser;
+use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use fail::Failure;
 use std::ffi::OsString;
@@ -169,7 +170,8 @@ fn alone<A: clap::Args>(
 
 /// Parses the arguments, or ends the program with the error.
 fn parsed(arguments: Vec<OsString>) -> args::Args {
-    args::Args::try_parse_from(&arguments).unwrap_or_else(|e| {
+    let matches = help::command().try_get_matches_from(&arguments);
+    matches.and_then(|m| args::Args::from_arg_matches(&m)).unwrap_or_else(|e| {
         let text = expected(&e.to_string());
         match e.kind() {
             ErrorKind::InvalidUtf8 => {

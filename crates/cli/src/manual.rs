@@ -1,9 +1,10 @@
 //! `accord completions` and `accord man`: shell completions and manual pages from the command line.
 
-use crate::args::{Args, Completions, Man};
+use crate::args::{Completions, Man};
 use crate::fail::Failure;
+use crate::help::{self, GROUPS};
 use crate::output::{data, note};
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use std::io;
 use std::path::Path;
@@ -15,7 +16,7 @@ fn command() -> Command {
     let name = name.map_or("accord".into(), |n| n.to_string_lossy().into_owned());
     // The command line needs names of static lifetime.
     let name: &'static str = name.leak();
-    let mut command = Args::command().name(name).bin_name(name);
+    let mut command = help::command().name(name).bin_name(name);
     command.build();
     command
 }
@@ -58,10 +59,9 @@ fn fish_arguments(command: &Command, name: &str) -> String {
 pub fn man(args: &Man) -> Result<bool, Failure> {
     let command = command();
     let Some(dir) = &args.output else {
-        let mut page = Vec::new();
-        let made = clap_mangen::Man::new(command).render(&mut page);
-        made.map_err(|e| Failure::new(format!("the page cannot be created: {e}")))?;
-        data(String::from_utf8_lossy(&page).trim_end())?;
+        let page = rendered(&command);
+        let page = page.map_err(|e| Failure::new(format!("the page cannot be created: {e}")))?;
+        data(page.trim_end())?;
         return Ok(true);
     };
     let written = accord::files::create_dirs(dir).and_then(|()| pages(dir, &command));
@@ -73,12 +73,25 @@ pub fn man(args: &Man) -> Result<bool, Failure> {
     Ok(true)
 }
 
+/// Returns the page of a command. That of the program has a heading before each group of commands.
+fn rendered(command: &Command) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    clap_mangen::Man::new(command.clone()).render(&mut bytes)?;
+    let mut page = String::from_utf8_lossy(&bytes).into_owned();
+    let program = command.get_display_name().unwrap_or_else(|| command.get_name());
+    if command.find_subcommand(GROUPS[0].1[0]).is_some() {
+        for (job, names) in GROUPS {
+            let first = format!(".TP\n{}\\-{}(1)", program.replace('-', "\\-"), names[0]);
+            page = page.replacen(&first, &format!(".SS \"{job}\"\n{first}"), 1);
+        }
+    }
+    Ok(page)
+}
+
 /// Writes the page of a command, and of its subcommands.
 fn pages(dir: &Path, command: &Command) -> io::Result<usize> {
-    let page = clap_mangen::Man::new(command.clone());
-    let mut bytes = Vec::new();
-    page.render(&mut bytes)?;
-    accord::files::write(&dir.join(page.get_filename()), &bytes)?;
+    let name = clap_mangen::Man::new(command.clone()).get_filename();
+    accord::files::write(&dir.join(name), rendered(command)?.as_bytes())?;
     let inner = command.get_subcommands().filter(|c| c.get_name() != "help");
     inner.map(|c| pages(dir, c)).sum::<io::Result<usize>>().map(|n| n + 1)
 }
@@ -86,7 +99,8 @@ fn pages(dir: &Path, command: &Command) -> io::Result<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::Parser;
+    use crate::args::Args;
+    use clap::{CommandFactory, Parser};
 
     /// Splits a line of an example as a shell does, up to a redirection.
     fn words(line: &str) -> Vec<String> {
@@ -102,6 +116,13 @@ mod tests {
         let end = words.iter().position(|w| w == ">").unwrap_or(words.len());
         words.truncate(end);
         words
+    }
+
+    #[test]
+    fn the_page_of_the_program_has_a_heading_for_each_group() {
+        let page = rendered(&command()).expect("in memory");
+        let places = GROUPS.map(|(job, _)| page.find(&format!(".SS \"{job}\"")).expect(job));
+        assert!(places.is_sorted(), "{page}");
     }
 
     #[test]

@@ -130,7 +130,7 @@ fn convert(
         let why = format!("{length:.3} s in periods of {about} s are too many samples");
         return Err(Failure::new(why).hint("--sample sets a longer period"));
     }
-    // The last period ends with the data, so that no period is covered in part.
+    // The last period ends with the data, so no period is covered in part.
     let period = if length > 0.0 { length / count } else { about };
     let time: Vec<f64> = (1..=count as u64).map(|i| i as f64 * period).collect();
     let mut series = Vec::new();

@@ -124,7 +124,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     } else {
         write(&args.output, &bytes).map_err(unwritable(&args.output))?;
         if !args.quiet {
-            note(format_args!("figure: {}", args.output.display()));
+            note(format_args!("plot: {}", args.output.display()));
         }
     }
     Ok(true)

@@ -117,7 +117,7 @@ impl Convergence {
 /// is drawn on a terminal only, and not if `quiet`.
 pub fn parts(parts: usize, quiet: bool) -> Bar {
     let bar = Bar::new(parts as u64, quiet, "{bar:30} {pos} of {len} points  {elapsed} gone");
-    // A single part can take long, so that the elapsed time is updated as well.
+    // A single part can take long, so the elapsed time is updated as well.
     bar.0.enable_steady_tick(std::time::Duration::from_millis(500));
     bar
 }

@@ -2,7 +2,7 @@
 //! their papers permit and with several seeds.
 //!
 //! A cell is a point of an experiment under a reading, with a seed. Finished cells are kept in a file
-//! next to the record, a line each, so that an interrupted command can go on.
+//! next to the record, a line each, so an interrupted command can go on.
 
 use crate::args::Reproduce;
 use crate::evaluate::put_at;

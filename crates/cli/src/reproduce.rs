@@ -60,7 +60,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     let tasks: Vec<Task> = (ids.iter())
         .map(|id| Task::of(id, &args, catalogue, &build))
         .collect::<Result<_, Failure>>()?;
-    // Kept to the end, so that a repeated command after an interruption shows all experiments.
+    // Kept to the end, so a repeated command after an interruption shows all experiments.
     let all_kept: Vec<Kept> = tasks.iter().map(|task| task.kept.clone()).collect();
     let options = &args.options;
     // A live run needs the machine, and a capture has one run.
@@ -96,7 +96,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(tallies.iter().all(|(_, tally)| tally.worst() != Class::Failed))
 }
 
-/// Refuses an id that is no experiment's.
+/// Refuses an id that is not an experiment's.
 fn known(ids: &[String]) -> Result<(), Failure> {
     let Some(id) = ids.iter().find(|id| BUILT_IN.iter().all(|(known, _)| known != id)) else {
         return Ok(());

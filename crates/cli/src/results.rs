@@ -41,8 +41,7 @@ pub fn warn_of_replaced(
     }
     if let Some(old) = other_run(dir, &options.repetitions(file, catalogue)?, options) {
         note(format_args!(
-            "{0} contains another run ({old}), which this one replaces; to keep it, interrupt this one \
-             and rename {0}, or choose another directory with -o",
+            "replacing an earlier run in {0} with other settings ({old}); use `-o DIR` to keep both",
             dir.display()
         ));
     }

@@ -34,7 +34,7 @@ pub struct RunOptions {
     /// "law=xia05, packet=250 B". May be repeated.
     #[arg(long, value_name = "POINT")]
     pub point: Vec<String>,
-    /// The quantities of the overview of a sweep, separated by commas, in place of the key figures;
+    /// The quantities of the overview of a sweep, separated by commas, in place of the key values;
     /// `accord list metrics` lists them.
     #[arg(long, value_name = "METRIC", value_delimiter = ',', value_parser = quantity)]
     pub show: Vec<Metric>,
@@ -62,8 +62,7 @@ pub struct RunOptions {
     /// Prints JSON instead of tables.
     #[arg(long)]
     pub json: bool,
-    /// Prints `fails` for scenario files instead of tables: the figures of failures that are not
-    /// recorded or have changed, with empty reasons.
+    /// Instead of tables, prints ready-to-paste `fails` entries for new or changed failures.
     #[arg(long, conflicts_with_all = ["json", "seed", "reps", "set"])]
     pub record: bool,
     /// The memory limit of the run, such as "8 GB", instead of the memory available. A run with a

@@ -31,7 +31,7 @@ fn what_it_finds_fails_when_it_is_run() {
     let attack = ["attack", "mine.toml", "--property", property, "--runs", "24"];
     let found = accord(dir.path(), &[&attack[..], &range].concat()).with(1);
     assert!(found.stdout.contains("is broken"), "{}", found.stdout);
-    // The delay of the path alone does not break it, so that it is unchanged.
+    // The delay of the path alone does not break it, so it is unchanged.
     assert!(!found.stdout.contains("delay="), "{}", found.stdout);
     let first = fs::read_to_string(dir.path().join("attack-mine.toml")).expect("written");
     let run = ["run", "attack-mine.toml", "-e", "packet", "-q"];

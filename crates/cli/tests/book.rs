@@ -23,7 +23,7 @@
 //! settings have to be valid.
 //!
 //! `UPDATE_DOCS=1 cargo test -p accord-cli --test all book` rewrites the outputs. With `BOOK=whole` it
-//! rewrites all, faster with `--release`; `BOOK_PAGE=studies/weights` selects a page.
+//! rewrites all, faster with `--release`; `BOOK_PAGE=studies/contracts` selects a page.
 
 #[path = "book/numbers.rs"]
 mod numbers;
@@ -278,7 +278,7 @@ fn commands_run_and_print_what_the_book_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The studies state measurements, so that every number in them has to come from a command.
+/// The studies state measurements, so every number in them has to come from a command.
 #[test]
 fn numbers_of_studies_are_reprinted() {
     let of_a_study = |path: &PathBuf| path.parent().is_some_and(|p| p.ends_with("studies"));
@@ -362,6 +362,95 @@ fn commands_that_are_not_run_are_understood() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(known > 100, "commands are found at all: {known}");
+}
+
+/// The words that people wrote and others have to read: sentences, and the cells of tables that no
+/// program makes. Blocks of code, generated tables and the targets of links do not count.
+fn written_words(page: &Page) -> usize {
+    const MADE: [&str; 8] = [
+        "results: ",
+        "table of: ",
+        "parameters of ",
+        "keys",
+        "metrics",
+        "controllers",
+        "disciplines",
+        "carried",
+    ];
+    let (mut words, mut made) = (0, false);
+    for (i, line) in page.lines.iter().enumerate() {
+        let block = page.blocks.iter().find(|b| b.lines.contains(&i));
+        if let Some(remark) = line.strip_prefix("<!-- ").and_then(|l| l.strip_suffix(" -->")) {
+            made |= MADE.iter().any(|begin| {
+                remark == begin.trim_end() || begin.ends_with(' ') && remark.starts_with(begin)
+            });
+            made |= remark == "ns-2";
+            made &= !remark.starts_with("end of ");
+            continue;
+        }
+        let printed = block.is_some_and(|block| {
+            let remark = block.remark.as_deref().unwrap_or_default();
+            block.language != TABLE || value(remark, "output of").is_some()
+        });
+        if !made && !printed {
+            let targets = line.split("](").enumerate();
+            let text = targets.map(|(n, part)| match n {
+                0 => part,
+                _ => part.split_once(')').map_or("", |(_, rest)| rest),
+            });
+            let is_word = |word: &&str| word.chars().any(char::is_alphanumeric);
+            words += text.flat_map(str::split_whitespace).filter(is_word).count();
+        }
+    }
+    words
+}
+
+/// A book that is read. Whoever adds a page shortens another one.
+#[test]
+fn the_book_is_short() {
+    const MOST: usize = 70_000;
+    let book = pages().into_iter().filter(|path| !path.ends_with("README.md"));
+    let count = |path: PathBuf| {
+        let page = Page::new(&fs::read_to_string(&path).expect("text"));
+        (written_words(&page), path)
+    };
+    let mut counts: Vec<(usize, PathBuf)> = book.map(count).collect();
+    counts.sort();
+    let all: usize = counts.iter().map(|(words, _)| words).sum();
+    println!("{all} words, of at most {MOST}");
+    let longest = &counts[counts.len() - 10..];
+    assert!(all <= MOST, "{all} words, for at most {MOST}; the longest pages: {longest:#?}");
+}
+
+#[test]
+fn words_are_those_that_people_wrote() {
+    let page = "# A page\n\n```sh\naccord run x\n```\n\nOne [two](three.md) `four` – 5.\n\n\
+                | six |\n|---|\n| seven |\n\n<!-- output of: accord list -->\n| no |\n|---|\n\n\
+                <!-- parameters of reno -->\n\n| no |\n\n<!-- end of parameters -->\nEight.\n";
+    assert_eq!(written_words(&Page::new(page)), 2 + 4 + 2 + 1);
+}
+
+/// A page shows something before it explains: a command, a file, a table or a picture.
+#[test]
+fn every_page_begins_with_an_example() {
+    const MOST: usize = 110;
+    let mut late = Vec::new();
+    for path in pages() {
+        // Lists of links.
+        if path.ends_with("SUMMARY.md") || path.ends_with("references.md") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).expect("text");
+        let shown = |line: &&str| ["```", "| ", "!["].iter().any(|begin| line.starts_with(begin));
+        let shown_at = text.lines().position(|line| shown(&line));
+        let before = text.lines().take(shown_at.unwrap_or(usize::MAX));
+        let sentences = before.filter(|line| !line.starts_with("<!--"));
+        let words: usize = sentences.map(|line| line.split_whitespace().count()).sum();
+        if shown_at.is_none() || words > MOST {
+            late.push(format!("{}: {words} words before the first example", path.display()));
+        }
+    }
+    assert!(late.is_empty(), "{}", late.join("\n"));
 }
 
 /// Other commands would not be found.

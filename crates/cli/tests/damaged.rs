@@ -51,7 +51,7 @@ fn run_directories() {
     let (refused, fine) = look(dir.path(), &files, &compare);
     // Damage may restore the original.
     assert!(refused > 45, "{refused} refused, {fine} fine");
-    // A directory of an earlier program has no checksums, so that all of it is read.
+    // A directory of an earlier program has no checksums, so all of it is read.
     let path = dir.path().join(files[0]);
     let text = std::fs::read_to_string(&path).expect("it is there");
     let mut manifest: serde_json::Value = text.parse().expect("JSON");

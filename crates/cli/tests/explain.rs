@@ -85,7 +85,7 @@ fn the_answer_comes_first() {
     assert!(text.contains("theory: the equilibrium queue of bottleneck is "), "{text}");
     // Theory has no equilibrium for CUBIC, and the packets have figures.
     let text = explain("cubic.toml");
-    assert!(text.starts_with("theory has no figures here, so this is packet alone.\n"), "{text}");
+    assert!(text.starts_with("theory has no values here, so this is packet alone.\n"), "{text}");
     assert!(text.contains("its buffer holds 40 packets") && text.contains("throughput"), "{text}");
 }
 
@@ -143,7 +143,7 @@ fn part(all: &Value, name: &str, effect: &str) -> Option<f64> {
 
 #[test]
 fn waits_for_a_long_timer_are_found() {
-    // Without loss there would be no timeouts, so that loss alone explains everything. Most of it
+    // Without loss there would be no timeouts, so loss alone explains everything. Most of it
     // is the wait of 2 s per timeout, where the path is 50 ms long.
     let flow = VEGAS.replace(" }", ", base_rtt = \"known\" }");
     let lossy = |flow: &str| {

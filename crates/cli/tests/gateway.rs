@@ -580,7 +580,7 @@ fn a_full_disk_does_not_stop_a_gateway() {
     let text = text.replace("127.0.0.1:0", "127.0.0.1:51820");
     std::fs::write(dir.join("site.toml"), &text).expect("written");
     let full = || std::fs::OpenOptions::new().write(true).open("/dev/full");
-    // A private network namespace, so that the machine's network is not changed.
+    // A private network namespace, so the machine's network is not changed.
     let mut command = Command::new("unshare");
     command
         .args(["-n", env!("CARGO_BIN_EXE_accord"), "gateway", "run", "site.toml"])

@@ -255,7 +255,7 @@ fn an_engine_without_figures_has_no_table() {
     let run = |engines: &str| accord(dir.path(), &["run", "cubic.toml", "-q", "-e", engines]);
     let reason = "a (cubic) reacts to loss: theory has no equilibrium for it";
     let alone = run("theory").with(0).stdout;
-    assert!(alone.contains("No figures of theory.") && alone.contains(reason), "{alone}");
+    assert!(alone.contains("No values of theory.") && alone.contains(reason), "{alone}");
     assert!(!alone.contains('─'), "{alone}");
     let both = run("theory,packet").with(0).stdout;
     assert!(both.contains("throughput") && both.contains(reason), "{both}");

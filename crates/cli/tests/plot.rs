@@ -125,7 +125,7 @@ fn a_figure_is_drawn_with_its_data() {
     accord(at, &["run", "small.toml", "-q"]).with(0);
     let plot = |args: &[&str]| accord(at, &[&["plot", "runs/small", "--metric"], args].concat());
     let ended = plot(&["throughput", "-o", "a.svg", "--csv", "a.csv", "--by", "flow"]).with(0);
-    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", "figure: a.svg\n"));
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", "plot: a.svg\n"));
     let svg = std::fs::read_to_string(at.join("a.svg")).expect("a figure");
     assert!(svg.starts_with("<svg width=\"3.500in\"") && svg.contains("Throughput (Mbps)"));
     let csv = std::fs::read_to_string(at.join("a.csv")).expect("its data");

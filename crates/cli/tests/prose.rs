@@ -95,6 +95,27 @@ const RULES: &[Rule] = &[
         most: 8,
     },
     Rule {
+        name: "so that for a consequence",
+        within: TEXT,
+        pattern: r", so that\b",
+        instead: "\", so\": \"a port keeps its rate, so the queue grows\"",
+        most: 20,
+    },
+    Rule {
+        name: "is no for is not a",
+        within: TEXT,
+        pattern: r"(?i)\b(?:it|this|that|which|an? \w+|the \w+) (?:is|are|was|were) no (?:bottleneck|sample|gap|name|part|phase|value|flow|packet|stream|mistake|error|failure|sign|bound|contract|price|backlog|swing|round trip)s?\b",
+        instead: "\"is not a\": \"an outage is not a gap\"",
+        most: 6,
+    },
+    Rule {
+        name: "in the mean",
+        within: TEXT,
+        pattern: r"\bin the mean\b",
+        instead: "on average",
+        most: 6,
+    },
+    Rule {
         name: "a private word",
         within: &[Doc, Comment, Message, Code],
         pattern: r"(?i)(?:\b|_)(?:ledgers?|glides?|calms?|crests?|spared|books|express)(?:\b|_)",
@@ -313,6 +334,9 @@ fn rules_find_what_they_are_for() {
         ("a chain of which", "A wire whose packets pass a queue which is full."),
         ("a negation of nobody", "Nobody reads it."),
         ("a dated word", "The timer starts anew."),
+        ("so that for a consequence", "The queue is full, so that packets are lost."),
+        ("is no for is not a", "An outage is no gap."),
+        ("in the mean", "A window of 10 packets in the mean."),
         ("a private word", "fn ledger()"),
     ];
     assert_eq!(cases.len(), RULES.len());

@@ -1,7 +1,7 @@
 //! The program with quinn's controllers, from the feature `quic`, and `examples/own-quinn`, with one
 //! of another crate.
 //!
-//! This test starts itself as these programs, so that it has no harness. The example's source is
+//! This test starts itself as these programs, so it has no harness. The example's source is
 //! compiled here unchanged.
 
 #![expect(clippy::print_stdout, reason = "without a harness it names its tests itself")]
@@ -85,7 +85,7 @@ fn it_evaluates_them() {
     assert!(ended.stdout.contains("quinn-cubic against quinn-bbr"));
 }
 
-/// quinn's NewReno uses Reno's law. The fluid's CUBIC is that of RFC 9438, so that quinn's is
+/// quinn's NewReno uses Reno's law. The fluid's CUBIC is that of RFC 9438, so quinn's is
 /// refused.
 fn the_fluid_engine_has_newreno() {
     quinn(&["run", "two.toml", "--engine", "fluid,packet"]).with(0);

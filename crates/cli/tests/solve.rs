@@ -80,7 +80,7 @@ fn the_example_of_the_docs() {
 
 #[test]
 fn every_utility_in_one_table() {
-    // Each alone on a private link, so that its rate is known.
+    // Each alone on a private link, so its rate is known.
     let links = "link,capacity_bps\n1,10\n2,10\n3,10\n4,10\n5,10\n6,10\n7,10\n8,10\n";
     let flows = "\
 flow,path,utility,weight,cap_bps,floor_bps,limit,alpha,alpha_bps,delay_s,error,rtt_s,packet_bytes,rate_bps

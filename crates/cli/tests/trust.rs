@@ -5,7 +5,7 @@
 use crate::common::*;
 use std::path::Path;
 
-/// Adds web users, so that there are transfers.
+/// Adds web users, so there are transfers.
 fn with_transfers() -> String {
     let users = "[flow.web]\nfrom = \"left\"\nto = \"right\"\ncount = 20\ncontroller = \"newreno\"\n\
                  demand = { web = {} }\n";
@@ -83,11 +83,11 @@ fn nothing_is_replaced_in_silence() {
     assert!(line.contains("written to runs/small-4"), "{line}");
     assert_eq!(says("keeps", &["--reps", "3"]), None, "all of the first run is in it");
     assert_eq!(names(&dir.path().join("runs")), ["small", "small-2", "small-3", "small-4"]);
-    let named = |more: &[&str]| says("replaces", &[&["-o", "out"][..], more].concat());
+    let named = |more: &[&str]| says("replacing", &[&["-o", "out"][..], more].concat());
     assert_eq!(named(&[]), None, "there was nothing");
     assert_eq!(named(&[]), None, "it is the same");
     let line = named(&["--seed", "9"]).expect("another seed");
-    for words in ["out contains another run", "seed 1, ", "rename", "-o"] {
+    for words in ["replacing an earlier run in out", "seed 1, ", "-o DIR"] {
         assert!(line.contains(words), "{line}");
     }
     assert_eq!(named(&["--seed", "1", "-q"]), None, "it is to be quiet");

@@ -143,7 +143,7 @@ fn bits(values: usize) -> u32 {
     u32::BITS - (values.max(2) as u32 - 1).leading_zeros()
 }
 
-/// The two pages of a chunk. The column is required, so that they have no levels.
+/// The two pages of a chunk. The column is required, so they have no levels.
 struct Pages {
     /// The values as `PLAIN` encodes them.
     dictionary: Vec<u8>,

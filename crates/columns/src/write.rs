@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 /// A table that is being written.
 ///
-/// The writer is not generic over its output, so that the code of the Parquet library is compiled
+/// The writer is not generic over its output, so the code of the Parquet library is compiled
 /// with this crate, once and optimised.
 pub struct Writer<'w>(Open<'w>);
 

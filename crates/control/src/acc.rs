@@ -244,7 +244,7 @@ impl Acc {
     /// Returns the window of the largest rate in slow start. The window stays within it, too, or a
     /// window that the rate held back would leave in a burst when slow start ends.
     fn probing(&self, seen: &Seen) -> f64 {
-        // Data that arrived was sent a round trip ago, so that two chains of rates take turns.
+        // Data that arrived was sent a round trip ago, so two chains of rates take turns.
         // The rate follows the larger of the two, or one would stay behind.
         let delivered = seen.delivered.max(self.delivered);
         if self.law.slow_start != SlowStart::Lands || delivered == 0.0 {

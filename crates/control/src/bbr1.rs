@@ -308,7 +308,7 @@ impl Bbr1 {
         let next = if gain == 1.0 {
             full_length
         } else if gain > 1.0 {
-            // The next unit, less what arrives until it goes: half of it in the mean.
+            // The next unit, less what arrives until it goes: half of it on average.
             let with_next = in_flight.saturating_add(self.quantum() / 2);
             full_length && (self.losses > 0 || with_next >= self.inflight(bw, gain))
         } else {

@@ -65,7 +65,7 @@ const MIN_SPAN: Duration = Duration::from_secs(10);
 const ROUNDS: u64 = 4;
 /// The part of RTTmax − RTTmin below which the queue is nearly empty [Arun18 §2.2].
 const NEARLY_EMPTY: f64 = 0.1;
-/// The largest v, so that it stays finite where nothing limits the growth.
+/// The largest v, so it stays finite where nothing limits the growth.
 const FASTEST: f64 = 1e6;
 
 /// The window, slow start and 1/δ with its time.

@@ -88,7 +88,7 @@ pub struct Cubic {
     /// The growth of the window that is less than a whole byte so far, in bytes.
     fraction: f64,
     capabilities: Capabilities,
-    /// The state of CUBIC. It is boxed, so that controllers of other kinds stay small.
+    /// The state of CUBIC. It is boxed, so controllers of other kinds stay small.
     state: Box<State>,
 }
 

@@ -117,7 +117,7 @@ pub struct PathView {
     /// In a notification of congestion this is the value before the congestion was found:
     /// FlightSize of RFC 5681, of which no more counts than the window. The timer may find losses
     /// of a window for which an earlier notification was answered. Then it is the flight before
-    /// that answer, so that both together cost one cut.
+    /// that answer, so both together cost one cut.
     pub in_flight: Bytes,
     /// The bytes sent during the round trip that the present report ends. It is zero on a stream.
     pub sent_in_round: Bytes,
@@ -187,7 +187,7 @@ pub enum Recovery {
     /// One retransmission. Recovery ends with the next acknowledgement [RFC 5681 §3.2].
     Reno,
     /// A retransmission per partial acknowledgement [RFC 6582]. Only the first of these restarts
-    /// the retransmission timer, so that a recovery of many losses ends in slow start
+    /// the retransmission timer, so a recovery of many losses ends in slow start
     /// ("impatient").
     #[default]
     NewReno,
@@ -211,7 +211,7 @@ pub struct Capabilities {
     pub proportional: bool,
     /// The meaning of congestion marks to the controller.
     pub marks: Marks,
-    /// True if the controller reacts to each mark a little, so that its packets are sent as ECT(1)
+    /// True if the controller reacts to each mark a little, so its packets are sent as ECT(1)
     /// and may be marked often [RFC 9331]. Marks are reported once per round trip, as
     /// with [`Marks::Loss`]; they neither stop growth nor count as a loss.
     pub scalable: bool,

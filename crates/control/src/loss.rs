@@ -12,7 +12,7 @@
 //! w   ← w / 2                                     if the recent loss exceeds `loss_bound`
 //! ```
 //!
-//! The equilibrium and the gain of that loop are in `docs/src/studies/contract-loss.md`.
+//! The equilibrium and the gain of that loop are in `docs/src/studies/contracts.md`.
 //!
 //! - **With blind pairs** (one FIFO queue), a is about zero. The round-trip time above its
 //!   minimum stands in for it. Queues of the way back and a longer route count as queue then. That

@@ -9,7 +9,7 @@
 //!
 //! The result does not depend on the reverse path, nor on an estimate of a propagation delay.
 //!
-//! Departures from the source. The number of bytes sent travels as a running sum, so that a lost
+//! Departures from the source. The number of bytes sent travels as a running sum, so a lost
 //! pair does not hide or invent a loss. With empty queues the halves of a pair are one transmission
 //! time of a control packet apart. This gap is not subtracted, because the receiver does not know
 //! the rates. It is 64 bytes: 2 % of the default target for a single flow, and less on a shared

@@ -39,7 +39,7 @@ pub(crate) fn law(values: &Values, packet: Bytes) -> Law {
     Law::of(values, policy, packet)
 }
 
-/// The window is the outstanding data. Counts and reports go out of band, so that only the forward
+/// The window is the outstanding data. Counts and reports go out of band, so only the forward
 /// queues are in its round trip and in its estimate.
 fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     let law = law(values, facts.packet);

@@ -114,7 +114,7 @@ macro_rules! any_controller {
                 path: impl FnOnce() -> PathView,
                 now: Time,
             ) -> Allowance {
-                // The window of Reno does not depend on the path, so that no view is made.
+                // The window of Reno does not depend on the path, so no view is made.
                 if let AnyController::Reno(c) | AnyController::NewReno(c) = self {
                     return c.acknowledge(ack, path, now);
                 }

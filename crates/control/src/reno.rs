@@ -56,7 +56,7 @@ accord_family::params! {
 
 /// The declaration of NewReno.
 pub static NEWRENO: Family = Family {
-    doc: "TCP NewReno: as Reno, with fast recovery of many losses a window.",
+    doc: "TCP NewReno: as Reno, and recovers from several losses per window.",
     source: "[RFC 5681, RFC 6582]",
     params: NewRenoConfig::PARAMS,
     dynamics: Dynamics::Window(dynamics),

@@ -23,7 +23,7 @@ const MEMORY: f64 = 8.0;
 /// The noise of the averaged error, as a part of the target.
 const NOISE: f64 = 0.1;
 
-/// The part of the target that is missing in the mean if the queue counts as empty. An empty queue
+/// The part of the target that is missing on average if the queue counts as empty. An empty queue
 /// does not react to the window until the link is full.
 const EMPTY: f64 = 0.75;
 

@@ -29,7 +29,7 @@ pub(crate) const RACK: Param = flag("false").source("[RFC 8985, RFC 9937]").decl
 pub(crate) const IMPATIENT: Param = flag("true").source("[RFC 6582 §3.2, §4]").declared(
     "impatient",
     "Without sack: only the first partial acknowledgement of a recovery sets the \
-          retransmission timer again, so that many losses of a window end in slow start; if \
+          retransmission timer again, so a window with many losses ends in slow start; if \
           false each does, and a loss is repaired in each round trip (slow but steady).",
 );
 

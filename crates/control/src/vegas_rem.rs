@@ -112,7 +112,7 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
 #[derive(Clone, Debug)]
 pub struct VegasRem {
     vegas: Vegas,
-    /// The estimator of the price. It is boxed, so that controllers of other kinds stay small.
+    /// The estimator of the price. It is boxed, so controllers of other kinds stay small.
     marks: Box<MarkEstimator>,
 }
 

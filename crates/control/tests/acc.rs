@@ -71,7 +71,7 @@ fn slow_start_doubles_while_nothing_is_queued() {
 #[test]
 fn slow_start_ends_at_the_window_that_the_queuing_delay_allows() {
     // 64 packets in 100 ms are 5.12 Mbps. A delay of 2 ms holds 1280 of the 3000 bytes at
-    // that rate, so the target is reached at 12 Mbps: 150 packets a round trip.
+    // that rate, so the target is reached at 12 Mbps: 150 packets per round trip.
     let mut c = grown("accord", 64.0);
     let queued = |c: &AnyController| packets(c) * 1e4 * 2e-3;
     for _ in 0..4 {

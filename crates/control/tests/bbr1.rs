@@ -136,7 +136,7 @@ fn startup_ends_on_a_plateau_and_drain_at_the_product() {
 #[test]
 fn the_gains_are_a_cycle_of_eight() {
     let mut flow = Flow::probing();
-    // Much in flight, so that 1.25 ends by its time and 0.75 does not end sooner.
+    // Much in flight, so 1.25 ends by its time and 0.75 does not end sooner.
     let step = |flow: &mut Flow, ms: u64, in_flight| {
         let sample = flow.amid(100.0);
         flow.ack(sample, MS(ms), in_flight);

@@ -211,7 +211,7 @@ fn a_timeout_leaves_one_packet_and_recovery_restores_the_window() {
     let repairing = Delivery { in_recovery: true, ..driver.sample(RATE) };
     driver.tell(repairing, 1);
     assert_eq!(driver.bbr.cwnd(), Bytes::new(4 * PACKET));
-    // Reno would probe after as many round trips as its window has packets, so that the flow does so
+    // Reno would probe after as many round trips as its window has packets, so the flow does so
     // at once [§5.3.3.8.3]: REFILL has dropped the short-term bounds, and UP follows.
     driver.round(RATE, 4);
     let v = driver.bbr.view();

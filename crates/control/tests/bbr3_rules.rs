@@ -307,7 +307,7 @@ fn probes_are_two_to_three_seconds_apart_on_long_paths() {
         flow.fill();
         flow.round(BDP);
         let down = flow.now;
-        // Within one round trip, so that these do not count.
+        // Within one round trip, so these do not count.
         while flow.ack(flow.amid(PACKET), MS(1), BDP).state != State::ProbeBwRefill {
             assert!(flow.now.since(down) < MS(3100));
         }

@@ -16,7 +16,7 @@ fn after_loss_at(packets: u64) -> AnyController {
     c
 }
 
-/// A loss at 1000 packets leaves 700, so that the plateau of 1000 is reached after the cubic
+/// A loss at 1000 packets leaves 700, so the plateau of 1000 is reached after the cubic
 /// root of 300/0.4 = 750 s³: 9.086 s. Halfway an eighth of the 300 is missing; at twice that
 /// time as much is on top as the loss took.
 #[test]
@@ -69,7 +69,7 @@ fn fast_convergence_is_for_windows_below_the_last() {
     assert!((got - 1000.0).abs() < 1.0, "{got}");
 }
 
-/// RFC 9438 §4.2: the target is from cwnd to 1.5 cwnd, so that an acknowledgement adds half a packet
+/// RFC 9438 §4.2: the target is from cwnd to 1.5 cwnd, so an acknowledgement adds half a packet
 /// at most, and nothing where the cubic function is below the window.
 #[test]
 fn the_target_is_from_the_window_to_half_more() {
@@ -154,7 +154,7 @@ fn a_loss_keeps_a_part_of_what_is_in_flight() {
 }
 
 /// The columns of RFC 9438 §5.1, tables 1 and 2, and §5.2, table 3: average windows for a loss every
-/// 1/p packets. A window that grows to its plateau is 0.925 of it in the mean, Reno's with
+/// 1/p packets. A window that grows to its plateau is 0.925 of it on average, Reno's with
 /// β = 0.7 is 0.85 of its last. Cycles come back to these slowly, the plateau being flat, but
 /// on either side of them they come back: 5 % above a window falls, 5 % below it rises.
 #[test]

@@ -172,7 +172,7 @@ fn rounds_pass_while_the_application_is_the_limit() {
 }
 
 /// RFC 9438 §4.10: congestion avoidance after HyStart++ begins at its plateau, K = 0: 0.4·t³
-/// packets. cwnd_prior is that window, too, so that Reno's grows by α = 1 per round trip.
+/// packets. cwnd_prior is that window, too, so Reno's grows by α = 1 per round trip.
 #[test]
 fn after_hystart_the_cubic_begins_at_its_plateau() {
     for (rtt, seconds, packets) in [(100, 10.0, 400.0), (2, 0.02, 10.0)] {

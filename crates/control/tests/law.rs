@@ -308,7 +308,7 @@ fn a_loss_without_a_queue_ends_longer_steps_until_a_queue_shows() {
     assert!(steep(&windows(&mut path, 200)) > 5.0);
 }
 
-/// The data of the report after a cut was sent before it, so that it costs no second one [RFC 5681 §4.3]. The
+/// The data of the report after a cut was sent before it, so it costs no second one [RFC 5681 §4.3]. The
 /// papers halve the window once per round trip.
 #[test]
 fn one_window_of_data_costs_one_cut() {

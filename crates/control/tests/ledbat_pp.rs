@@ -31,7 +31,7 @@ impl Flow {
         let mut all = vec![("slowdowns", Raw::Flag(false))];
         all.extend_from_slice(changes);
         let mut flow = Flow::new("50 pkt", &all);
-        // Nothing is in flight, so that the window stays. A delay of more than 45 ms, three quarters of the
+        // Nothing is in flight, so the window stays. A delay of more than 45 ms, three quarters of the
         // target, ends slow start.
         for (us, ends) in [(40_000, false), (85_000, false), (85_001, true)] {
             flow.rtt = Duration::from_us(us);
@@ -120,7 +120,7 @@ fn slowdowns_are_nine_times_their_length_apart() {
     flow.ack(MS(1));
     let started = flow.now;
     let w = window(&flow.c);
-    // No queue then, so that no decrease disturbs.
+    // No queue then, so no decrease disturbs.
     flow.rtt = MS(60);
     let mut began = flow.until("slow", |w| w == 2.0);
     // The time of the smoothed round-trip time at the end of slow start.

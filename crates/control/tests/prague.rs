@@ -115,7 +115,7 @@ fn short_round_trips_grow_as_long_ones() {
     }
 }
 
-/// §2.4.1: the average is set to 1 by the first mark, so that slow start ends with half of the window;
+/// §2.4.1: the average is set to 1 by the first mark, so slow start ends with half of the window;
 /// it is updated once per virtual round trip, however short the round trips are.
 #[test]
 fn the_average_moves_once_per_virtual_round_trip() {

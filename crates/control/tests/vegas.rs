@@ -184,7 +184,7 @@ fn a_longer_route_deceives_vegas_but_not_vegas_k() {
 }
 
 /// A history of less than a round trip never sees the path empty again: the base holds the
-/// flow's own queue, so that only a loss would end the growth.
+/// flow's own queue, so only a loss would end the growth.
 #[test]
 fn a_short_history_takes_its_own_queue_for_the_path() {
     let mut path = fifo("vegas-k", &[("k", Raw::Integer(10))]);

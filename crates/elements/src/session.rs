@@ -57,7 +57,7 @@ impl Session {
 
     /// Notifies an application that follows congestion control of the rate that its sender allows:
     /// the pacing rate or a window per round trip, whichever is less. Before the first round trip
-    /// the rate is zero, so that the application keeps to its least. A sender without a controller
+    /// the rate is zero, so the application keeps to its least. A sender without a controller
     /// allows any rate.
     pub fn allow(&mut self, sender: &Sender, now: Time) {
         let application = self.application.as_mut().filter(|a| a.follows());

@@ -1,4 +1,4 @@
-//! Measurements that are kept, so that the same command given again does not compute them again.
+//! Measurements that are kept, so the same command given again does not compute them again.
 //!
 //! The file has a line of JSON per run, with a checksum: a line that an interruption leaves half
 //! written is not read.

@@ -213,7 +213,7 @@ fn scenario_of(pack: &Pack, case: &Case, tier: Tier) -> Result<File, Errors> {
     Ok(file)
 }
 
-/// Returns the points of the scenario as the file has it, so that an error of the file is not taken
+/// Returns the points of the scenario as the file has it, so an error of the file is not taken
 /// for a subject that does not fit.
 fn points(
     pack: &Pack,

@@ -182,7 +182,7 @@ fn wrong_packs_have_errors_with_their_place() {
         (
             "metric = \"utilisation\"\nof = \"bottleneck\"",
             "ratio = [\"a\", \"b\"]",
-            "no measure \"a\" that is no ratio stands above",
+            "\"a\" must name an earlier measure that is not a ratio",
         ),
         (
             "measures = [\"utilisation\"]",
@@ -190,11 +190,7 @@ fn wrong_packs_have_errors_with_their_place() {
             "pack.toml:24:13: there is no measure \"utilization\"\n  hint: did you mean \"utilisation\"?",
         ),
         ("scenario = \"one\"", "scenario = \"/etc/passwd\"", "is no name"),
-        (
-            "scenario = \"one\"",
-            "scenario = \"two\"",
-            "the scenario \"two.toml\" cannot be had: cannot be read",
-        ),
+        ("scenario = \"one\"", "scenario = \"two\"", "scenario \"two.toml\": cannot be read"),
         ("of = \"bottleneck\"", "of = \"bottelneck\"", "case \"one\": "),
         (
             "title = \"One flow\"",

@@ -135,7 +135,7 @@ words! {
         Explained = "EXPLAINED",
         /// Neither.
         Divergent = "DIVERGENT",
-        /// The reference is zero, so that no relative tolerance says anything.
+        /// The reference is zero, so no relative tolerance says anything.
         None = "–",
     }
 }

@@ -14,7 +14,7 @@ pub fn lead(a: &Attribution) -> String {
         return match a.findings.len() {
             0 => String::new(),
             n => {
-                let figures = show::count(n, "figure");
+                let figures = show::count(n, "value");
                 format!("No gap to explain in {figures} of {} and {}.", a.measured, a.reference)
             }
         };
@@ -31,7 +31,7 @@ pub fn lead(a: &Attribution) -> String {
     };
     let others = match off {
         1 => String::new(),
-        n => format!(", the farthest of {n} figures"),
+        n => format!(", the farthest of {n} values"),
     };
     format!("{figure} is {gap} off {reference}{others}, {why}.")
 }

@@ -6,7 +6,7 @@
 //! equilibrium of the model stays. No correction is computed: each number is the difference of two
 //! runs. `docs/src/explain.md` defines the gap, the part that an effect explains, and the verdicts.
 //!
-//! A gap is relative to the reference's own value of the same scenario, so that a change of the
+//! A gap is relative to the reference's own value of the same scenario, so a change of the
 //! reference is never counted as an explanation; [`Attribution::shifts`] gives the size of that
 //! change. An effect that opens another gap may cover one that has a cause of its own. So a set of
 //! effects explains a gap only if the gap without all effects is closed, too.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Lets `change` give packets other sizes, none larger than before. The transmission time that the
 /// packets by which flows measure their round trips save is added to the delay of the links, so
-/// that base round-trip times stay: where flows that share a link save differently, as much as all
+/// base round-trip times stay: where flows that share a link save differently, as much as all
 /// do.
 pub(crate) fn resize(s: &mut Scenario, change: impl Fn(&mut Flow)) {
     let mut saved: Vec<Option<Duration>> = vec![None; s.links.len()];

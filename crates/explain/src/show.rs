@@ -44,7 +44,7 @@ pub fn text(a: &Attribution) -> String {
 fn head(a: &Attribution, columns: &[usize]) -> Vec<String> {
     let first = &a.findings[0].effects;
     let effects: Vec<Effect> = columns.iter().map(|&i| first[i].effect).collect();
-    let mut cells = ["figure", a.reference, a.measured, "gap"].map(String::from).to_vec();
+    let mut cells = ["value", a.reference, a.measured, "gap"].map(String::from).to_vec();
     cells.extend(effects.iter().map(|e| e.name().to_string()));
     if !first.is_empty() {
         cells.extend(["interaction".into(), "left".into()]);
@@ -136,17 +136,16 @@ fn sentence(f: &Finding) -> String {
 fn remarks(a: &Attribution) -> String {
     let mut out = String::new();
     if a.findings.iter().any(|f| !f.effects.is_empty()) {
-        out += "Columns: how much of the gap goes when the effect is taken away; in brackets where \
-                that is noise, less than a tenth of the gap, or against it; effects that explain nothing of any figure \
-                have none.\n";
+        out += "Columns: the part of the gap that vanishes without the effect; in brackets where that is noise, \
+                less than a tenth of the gap, or against it. Effects that explain no value have no column.\n";
     } else {
-        out += "All figures agree, or there was nothing to take away: no effect was switched.\n";
+        out += "All values agree, so no effect was removed.\n";
     }
     out += &match (a.seeds.count, a.seeds.differ) {
-        (1, _) => "One seed: the noise is unknown.\n".to_string(),
+        (1, _) => "One seed: noise cannot be estimated.\n".to_string(),
         (n, true) => format!("Means over {n} seeds, ± their 95 % confidence intervals.\n"),
         (n, false) => {
-            format!("{n} seeds gave the same to the bit: the noise is unknown.\n")
+            format!("All {n} seeds gave identical results, so noise cannot be estimated.\n")
         }
     };
     for s in &a.shifts {

@@ -5,7 +5,7 @@ use accord_traffic::Demand;
 use accord_units::{Duration, Time};
 
 /// The length of the shortest phase that leaves a queue behind according to theory, in base round-trip
-/// times. A shorter phase keeps its length, so that a flow that starts before there is a queue still does.
+/// times. A shorter phase keeps its length, so a flow that starts before there is a queue still does.
 const SETTLED: u64 = 20;
 
 /// A phase before and after.

@@ -68,7 +68,7 @@ fn worst(s: &Scenario) -> Vec<Worst> {
     for e in &s.events {
         match e.change {
             Change::Delay(l, delay) => worst[l].delay = worst[l].delay.max(delay),
-            // An outage is no round trip.
+            // An outage is not a round trip.
             Change::Rate(l, rate) if rate > Rate::ZERO => {
                 worst[l].rate = worst[l].rate.min(rate);
             }

@@ -1,6 +1,6 @@
 //! The dynamics of windows and queues in a fluid, as data that the fluid engine integrates.
 //!
-//! Amounts are in bytes, times in seconds, so that no law depends on the size of a packet
+//! Amounts are in bytes, times in seconds, so no law depends on the size of a packet
 //! unless its source does.
 
 use crate::Values;

@@ -9,7 +9,7 @@ use accord_units::{Bytes, Rate, words};
 /// carries more than the contracted rate counts against weight × ā [Har02 eqs. 4-8].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Service {
-    /// x̂, the rate that the flow gets before anything is shared. Zero is no contract.
+    /// x̂, the rate that the flow gets before anything is shared. Zero is not a contract.
     pub contract: Rate,
     /// φ, the flow's part of the shared rate, as a multiple of its controller's target. It is more
     /// than zero.

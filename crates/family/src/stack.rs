@@ -13,7 +13,7 @@ pub struct Stack {
     /// The check whether the stack can run the controller that the values describe. Its message is
     /// the reason why not.
     pub check: fn(&Values) -> Result<(), String>,
-    /// The check whether runs in packets with this controller are repeatable, so that their digests are
+    /// The check whether runs in packets with this controller are repeatable, so their digests are
     /// equal. Its message is the reason why not.
     pub repeats: fn(&Values) -> Result<(), &'static str>,
     /// The constructor of connections: a `Connector` of the crate of transports. Other crates have

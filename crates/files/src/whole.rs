@@ -245,7 +245,7 @@ pub fn publish(partial: &Path, target: &Path) -> io::Result<()> {
     synced
 }
 
-/// Swaps two directories at once, so that at no time none is there.
+/// Swaps two directories at once, so at no time none is there.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};

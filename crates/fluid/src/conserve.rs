@@ -179,7 +179,7 @@ impl Problem<'_> {
 
     /// Solves for a single queue that each class passes once. With S = Σ x, S′ = Σ x/D, S″ = Σ x/D²
     /// and e = S − c, a third-order step is e/S′ + S″·e²/S′³. Its remainder is at most
-    /// 3·S·(step/D)³, so that from a good guess no second evaluation is needed.
+    /// 3·S·(step/D)³, so from a good guess no second evaluation is needed.
     fn single(&self, p: &mut f64, rate: &mut f64) -> f64 {
         let (loads, c) = (self.loads, self.capacity[0]);
         let shortest = loads.queues[0].shortest;

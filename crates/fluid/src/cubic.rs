@@ -10,7 +10,7 @@
 //! dW_est/dt = α/rtt + (β·W − W_est)·λ,  α = 3·(1 − β)/(1 + β)    [RFC 9438 eq. 4]
 //! ```
 //!
-//! In equilibrium s = K, so that W = (C/(1 − β))^(1/4)·(rtt/p)^(3/4). RFC 9438 §5.1 has 0.981 of
+//! In equilibrium s = K, so W = (C/(1 − β))^(1/4)·(rtt/p)^(3/4). RFC 9438 §5.1 has 0.981 of
 //! this, for equidistant losses. W grows by at most half per round trip [RFC 9438 §4.2], and not for
 //! the flows that lose a packet in it.
 //!

@@ -11,7 +11,7 @@
 //! codel     √count/interval packets per second, see `codel.rs`        [RFC 8289]
 //! ```
 //!
-//! RED spaces marks evenly over 1, 2, ..., 1/p packets, (1 + 1/p)/2 in the mean. Departure: a
+//! RED spaces marks evenly over 1, 2, ..., 1/p packets, (1 + 1/p)/2 on average. Departure: a
 //! discipline that marks drops instead if any flow of its queue is not ECN-capable.
 
 use crate::codel::Codel;
@@ -290,7 +290,7 @@ mod tests {
         near(queue.level, 10.0 * 0.998f64.powf(100.0));
     }
 
-    /// One in 1 to 1/p packets, (1 + 1/p)/2 in the mean: p rises from the upper threshold to 1 at twice of it, or
+    /// One in 1 to 1/p packets, (1 + 1/p)/2 on average: p rises from the upper threshold to 1 at twice of it, or
     /// is 1 there. RED drops all of that, rather than marking it.
     #[test]
     fn red_above_its_upper_threshold() {

@@ -147,7 +147,7 @@ impl Model<'_> {
         let waits = 0.5 * f.packet.bits_f64() / slowest.fold(f64::INFINITY, f64::min);
         if waits > COARSE * rtt {
             notes.add(format!("waits of {name}"), waits / rtt, format!(
-                "control packets of {name} wait for the packet in service, {:.1} ms in the mean, which is left out of round-trip times",
+                "control packets of {name} wait for the packet in service, {:.1} ms on average, which is left out of round-trip times",
                 1e3 * waits
             ));
         }
@@ -172,7 +172,7 @@ fn fallen(s: &Scenario, flow: &Flow) -> Option<String> {
     };
     let link = s.events.iter().find_map(|event| falls(&event.change))?;
     Some(format!(
-        "the delay of {} falls: packets do not overtake those on its wire, so that round trips over a full link stay as long as they were; here they become shorter",
+        "the delay of {} falls: packets do not overtake those on its wire, so round trips over a full link stay as long as they were; here they become shorter",
         s.links[link].name
     ))
 }

@@ -5,7 +5,7 @@
 
 use crate::wide::WIDTH;
 
-/// Index of the first step end; a multiple of all depths, so that the past has indices as well.
+/// Index of the first step end; a multiple of all depths, so the past has indices as well.
 const FIRST: usize = 1 << 26;
 
 /// The ends of steps.
@@ -187,7 +187,7 @@ impl Tap {
     }
 }
 
-/// Rings of equal depth, one per quantity. The values of one instant are contiguous, so that
+/// Rings of equal depth, one per quantity. The values of one instant are contiguous, so
 /// quantities with the same delay are read as vectors.
 #[derive(Clone, Debug)]
 pub(crate) struct Histories {

@@ -2,7 +2,7 @@
 //!
 //! A step from t to t + h: predict all queues at t + h; flows read them at t + h − b, with b the
 //! delay back to the source, and advance their windows; queues read the flows at t + h − f, with f
-//! the delay to the queue, and advance. One of the two delays is at least a step long, so that
+//! the delay to the queue, and advance. One of the two delays is at least a step long, so
 //! except for the prediction only past values are read.
 //!
 //! A queue integrates arriving bytes as the difference of the flows' arrival curves [Xia03 eq. 2],
@@ -459,7 +459,7 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     /// Starts a class `left` seconds before the end of this step and advances it to the end. It
     /// sees the queues as of its start. Other places see its bytes and window as spread evenly over
-    /// the step, which is correct in the mean over many starts.
+    /// the step, which is correct on average over many starts.
     fn begin(&mut self, k: usize, left: f64) {
         let (seen, _) = self.look(k, |tap| {
             let mut then = Tap::new(tap.delay + left);

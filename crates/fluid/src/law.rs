@@ -23,7 +23,7 @@
 //! ```
 //!
 //! Smooth laws are integrated by Heun's method. Sign laws have a surface, the window at which a
-//! equals its target. The step moves towards the surface and stops on it, so that a flow on its
+//! equals its target. The step moves towards the surface and stops on it, so a flow on its
 //! surface stays there as Filippov's solution does, for any step. Slow start doubles a window per
 //! round trip (or per two round trips, where the controller does so); the instant of its end is
 //! located within the step.
@@ -127,7 +127,7 @@ impl Control {
     }
 
     /// Returns the share of losses, evenly spaced, that holds the window where independent losses of
-    /// the share `lost` hold it in the mean. With even losses the laws rest at the root of the mean
+    /// the share `lost` hold it on average. With even losses the laws rest at the root of the mean
     /// square of the window; with independent ones the window varies, and its mean is less.
     ///
     /// For one more packet per round trip and the part β of the window at a loss, V = w²/2 grows by one

@@ -76,7 +76,7 @@ impl<'a> Model<'a> {
             }
         }
         let controls = scenario.flows.iter().map(|f| {
-            // A flow in a tunnel is omitted, so that it needs no law.
+            // A flow in a tunnel is omitted, so it needs no law.
             let f = f.through.map_or(f, |tunnel| &scenario.flows[tunnel]);
             Control::of(f).map_err(|why| FluidError::NoLaw {
                 group: scenario.groups[f.group].name.clone(),
@@ -442,7 +442,7 @@ mod tests {
     use accord_language::File;
     use accord_units::Duration;
 
-    /// Flows take turns at a hundred host delays, so that equal flows are far apart in the
+    /// Flows take turns at a hundred host delays, so equal flows are far apart in the
     /// scenario.
     #[test]
     fn flows_that_are_alike_are_one_class() {

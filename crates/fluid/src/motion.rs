@@ -228,7 +228,7 @@ impl Motion {
 }
 
 wide! {
-    /// Reads the queuing delays of views. Padding may overwrite classes behind a view, so that
+    /// Reads the queuing delays of views. Padding may overwrite classes behind a view, so
     /// views must be read in order.
     pub(crate) fn see(
         queue: &mut [f64],
@@ -320,7 +320,7 @@ wide! {
 
 wide! {
     /// Moves a batch by `h` by the law of its control. Every operation is as in `Control::advance`
-    /// and [`Motion::set_rate`], so that batching does not change the result. If `heard` is false
+    /// and [`Motion::set_rate`], so batching does not change the result. If `heard` is false
     /// there are no prices and losses, and have been none.
     pub(crate) fn move_on(
         motion: &mut Motion,
@@ -332,7 +332,7 @@ wide! {
         flight: &mut [f64],
     ) {
         let part = motion.part(classes, past, flight);
-        // The law is a constant in each of the loops, so that none branches on it.
+        // The law is a constant in each of the loops, so none branches on it.
         match control.dynamics.law {
             WindowLaw::Proportional { gain, target } => {
                 part.advance(&with(control, WindowLaw::Proportional { gain, target }), heard, h);

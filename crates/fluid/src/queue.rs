@@ -18,7 +18,7 @@
 use crate::discipline::{Discipline, Refused};
 use accord_family::QueueLaw;
 
-/// The queuing delay of a link with rate 0, in seconds: finite, so that values derived from it are
+/// The queuing delay of a link with rate 0, in seconds: finite, so values derived from it are
 /// finite.
 pub(crate) const NEVER: f64 = 1e12;
 
@@ -221,7 +221,7 @@ impl Queue {
     pub fn admits(&self) -> f64 {
         match self.drops {
             0.0 => self.capacity,
-            // Bounded, so that the rate is finite.
+            // Bounded, so the rate is finite.
             drops => self.capacity / (1.0 - drops).max(1e-6),
         }
     }
@@ -320,7 +320,7 @@ mod tests {
         assert!(!after(&[2e6]) && !after(&[1e6]));
     }
 
-    /// A virtual capacity changes with the rate; over a dead link it is the last one, so that arrivals at that
+    /// A virtual capacity changes with the rate; over a dead link it is the last one, so arrivals at that
     /// rate change no price.
     #[test]
     fn a_discipline_follows_the_last_rate() {

@@ -3,7 +3,7 @@
 //! Departures from the network follow from arrival and service curves, as the papers define
 //! accumulation [Xia03 eqs. 1-6]: a FIFO queue has served by t the bytes that had entered by u,
 //! where u is the time at which the bytes entered equal the bytes served at t. Both curves are
-//! kept, so that this holds for any changes of rate. Following a byte back from the sink to the
+//! kept, so this holds for any changes of rate. Following a byte back from the sink to the
 //! source yields its sending time, and thus the service curve of the path.
 //!
 //! - The fraction of the sent bytes that queues lost does not arrive.

@@ -120,7 +120,7 @@ fn a_queue_that_delays_control_packets_is_invisible() {
         later.iter().copied().fold(0.0, f64::max)
     };
     assert!((backlog("droptail", true) / 6000.0 - 1.0).abs() < 0.01);
-    // Losses arrive after the queuing delay, so that the queue oscillates below its limit.
+    // Losses arrive after the queuing delay, so the queue oscillates below its limit.
     assert!(backlog("droptail", false) > 99e3, "the buffer is full");
     let (two, one) = (backlog("avd", true), backlog("avd", false));
     assert!(two < 3e3 && one < 3e3, "{two} {one}");

@@ -133,7 +133,7 @@ fn wild_services_run() {
 
 /// A buffer half as large as the targets of its four flows. Losses and growth balance at (1 −
 /// P)·κ·(a* − a) = P·a / 2. With κ = 0.5 and a at half of the target, P is a half: each flow loses
-/// half a packet per round trip. The loss fraction is the same for all flows, so that equal flows
+/// half a packet per round trip. The loss fraction is the same for all flows, so equal flows
 /// stay equal. The gain of this loop is a*/2 per packet and round trip: with a target of three
 /// packets it cycles. A bound of 5 % would be exceeded before equilibrium, and windows would halve.
 #[test]

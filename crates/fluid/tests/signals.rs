@@ -99,7 +99,7 @@ fn codel_increases_its_drop_rate_without_a_response() {
     assert!((lost / came * 11.0 - 1.0).abs() < 0.02, "{lost} of {came}");
 }
 
-/// Marks take no capacity. Dropped packets do not enter the queue, so that flows send much more and
+/// Marks take no capacity. Dropped packets do not enter the queue, so flows send much more and
 /// the link is full.
 #[test]
 fn reno_settles_at_red_s_marking_probability() {

@@ -3,7 +3,7 @@
 //!
 //! The breaker trips if [`INTERVALS`] intervals in a row, `over` together, each lost `loss` or more, or if
 //! no report comes for the time `blind` although data goes. The time until it re-arms doubles, up to
-//! [`LONGEST`] times. An interval has at least [`LEAST`] packets, so that one burst of losses is one
+//! [`LONGEST`] times. An interval has at least [`LEAST`] packets, so one burst of losses is one
 //! interval. The rules and their reasons are in `docs/src/gateway/design.md`.
 
 use crate::config::BreakerConfig;

@@ -158,7 +158,7 @@ mod tests {
             message.contains("142 ms") && message.contains("a target of 1.562 KB"),
             "{message}"
         );
-        // A third of that queue is no finding, and neither is one without contracts.
+        // A third of that queue is not a finding, and neither is one without contracts.
         assert_eq!(findings("18 Mbps", &near), Vec::new());
         assert_eq!(findings("100 kbps", &[("0 Mbps", 1.0)]), Vec::new());
         // No target is small enough.

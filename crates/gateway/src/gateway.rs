@@ -29,7 +29,7 @@ const BATCH: usize = 64;
 /// The highest rate of a trial, in caps of its tunnel.
 const MOST_TRIED: u64 = 2;
 /// The time without anything from a gateway after which a session is restarted: its probes, one per
-/// second, should be answered. One of two gateways waits a second longer, so that they do not restart
+/// second, should be answered. One of two gateways waits a second longer, so they do not restart
 /// together. The timer of WireGuard is 15 s.
 const SILENCE: Duration = Duration::from_secs(3);
 /// The time from one handshake to the next, as WireGuard has it.
@@ -46,7 +46,7 @@ pub enum Output<'a> {
     Packet(&'a [u8]),
 }
 
-/// Returns the way of a handshake. It is short, so that it need not stay whole.
+/// Returns the way of a handshake. It is short, so it need not stay whole.
 fn handshake(to: SocketAddr) -> Way {
     Way { to, tos: HANDSHAKE, whole: false }
 }
@@ -529,7 +529,7 @@ impl<S: Sessions> Gateway<S> {
         Some(peer.trial.as_ref()?.status())
     }
 
-    /// Runs the timers of a session. Opens a session that is not open, so that sites are joined before
+    /// Runs the timers of a session. Opens a session that is not open, so sites are joined before
     /// there is traffic.
     ///
     /// Restarts a session whose ends have different keys, after handshakes that crossed on a bad

@@ -110,7 +110,7 @@ pub fn mark(packet: &mut [u8]) {
 }
 
 /// Copies the mark that a router has set on the datagram to the packet that travelled in it. Returns
-/// `false` if the packet is to be dropped [RFC 6040 §4.2]. Bytes that are no packet stay as they are.
+/// `false` if the packet is to be dropped [RFC 6040 §4.2]. Bytes that are not a packet stay as they are.
 pub fn exit(packet: &mut [u8], outer: u8) -> bool {
     match packet.first().map(|b| b >> 4) {
         Some(4) => ip::exit(packet, outer),

@@ -21,7 +21,7 @@ pub struct PrivateKey(x25519::StaticSecret);
 #[derive(Clone, PartialEq, Eq, ZeroizeOnDrop)]
 pub struct SharedKey(pub [u8; 32]);
 
-/// Public keys whose private halves are in print, so that anybody can be such a peer: those of Alice and
+/// Public keys whose private halves are in print, so anybody can be such a peer: those of Alice and
 /// Bob [RFC 7748 §6.1].
 const IN_PRINT: [&str; 2] = [
     "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=",
@@ -80,7 +80,7 @@ impl PublicKey {
     /// Checks that it is a key that one peer alone can have the other half of.
     fn check(&self) -> Result<(), String> {
         if IN_PRINT.contains(&self.to_string().as_str()) {
-            return Err("its private half is in print, so that anybody can have it".into());
+            return Err("its private half is in print, so anybody can have it".into());
         }
         // With a point of low order everybody agrees on the same secret, zero [RFC 7748 §6.1].
         let any = x25519::StaticSecret::from([1; 32]);

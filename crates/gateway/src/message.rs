@@ -259,7 +259,7 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
     if !rest.is_empty() && !padded || rest.iter().any(|b| *b != 0) {
         return None;
     }
-    // A message has one form, so that it carries no hidden data.
+    // A message has one form, so it carries no hidden data.
     let same = encode(&message, from, to)[V6..] == *body;
     let dscp = if message.is_expedited() { Dscp(EXPEDITED >> 2) } else { Dscp(0) };
     (same && packet.dscp() == dscp).then_some(message)

@@ -48,7 +48,7 @@ pub struct PathMtu {
     pub fits: Option<u16>,
     /// All sizes from here on are taken not to fit.
     fails: u16,
-    /// True if a size has failed since the path was new, so that only sizes that are known to fit are
+    /// True if a size has failed since the path was new, so only sizes that are known to fit are
     /// sent.
     limited: bool,
     /// True if the base has failed.

@@ -332,7 +332,7 @@ mod tests {
             gaps.on_arrival(place(counter), false);
         }
         assert!(missing(&mut gaps).is_empty());
-        // An outage is no gap.
+        // An outage is not a gap.
         for counter in [1000, 1001, 1003, 1004, 1005, 1006] {
             gaps.on_arrival(place(counter), false);
         }

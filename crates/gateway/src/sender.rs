@@ -101,7 +101,7 @@ pub struct Sender {
     probe_wait: Duration,
     /// The in-band half that follows the out-of-band half of a probe.
     in_band: bool,
-    /// The time of the packet that is due next, so that lateness does not count.
+    /// The time of the packet that is due next, so lateness does not count.
     planned: Option<Time>,
     /// The number of pairs that reported a loss.
     pub losses: u64,
@@ -325,7 +325,7 @@ impl Sender {
         }
     }
 
-    /// Takes a count of the other end. Counts are cumulative, so that a lost one costs time only. A
+    /// Takes a count of the other end. Counts are cumulative, so a lost one costs time only. A
     /// count of another run, or of less than before, is ignored.
     pub fn on_count(&mut self, count: &Count) {
         if count.run == self.run {

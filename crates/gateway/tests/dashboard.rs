@@ -39,7 +39,7 @@ fn the_dashboard_asks_for_series_and_labels_that_there_are() {
         delay: Duration::from_ms(10),
         expedites: true,
     };
-    // Two gateways that have sent and measured, so that no series is missing.
+    // Two gateways that have sent and measured, so no series is missing.
     let mut world = World::new(1, link);
     for _ in 0..4000 {
         world.host_sends(0, 1000, 0);

@@ -270,7 +270,7 @@ fn a_gateway_of_both_families_is_reached_over_each() {
     }
 }
 
-/// A hub knows no endpoints: its spokes call it. It keeps the addresses that they called from, so that it can
+/// A hub knows no endpoints: its spokes call it. It keeps the addresses that they called from, so it can
 /// call them when it starts again, although none of them has noticed yet.
 #[test]
 fn a_hub_that_starts_again_calls_its_spokes() {
@@ -410,7 +410,7 @@ fn a_peer_that_is_plain_wireguard_works() {
     let _plain = sites.start_wireguard(&program);
     sites.start(0, &files[0]);
     assert!(sites.wait_for(0, "plain", Duration::from_secs(15)), "{}", sites.status(0));
-    // It answers no probes, so that the router may cut datagrams for its next link.
+    // It answers no probes, so the router may cut datagrams for its next link.
     sites.set_mtu(1, 1400);
     let ping = largest_pings(&sites);
     assert!(ping.is_none_or(|said| said.contains(" 0% packet loss")));

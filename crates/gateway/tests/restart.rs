@@ -243,7 +243,7 @@ fn a_gateway_that_is_killed_is_back_within_a_second() {
     assert!(joined, "{}", sites.status(0));
 }
 
-/// Without systemd a device that persists keeps the routes, so that nothing leaves either.
+/// Without systemd a device that persists keeps the routes, so nothing leaves either.
 #[test]
 fn a_device_that_persists_keeps_packets_from_leaving() {
     if !possible() {

@@ -20,7 +20,7 @@ impl Clock {
         Clock { start: Instant::now() + std::time::Duration::from(delay) }
     }
 
-    /// Creates a clock that shows a second, so that times before its creation can be written.
+    /// Creates a clock that shows a second, so times before its creation can be written.
     #[allow(clippy::disallowed_methods, reason = "here is where time comes in")]
     pub fn at_one_second() -> Clock {
         let now = Instant::now();

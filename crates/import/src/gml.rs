@@ -98,7 +98,7 @@ enum Token<'a> {
     Bare(&'a str),
 }
 
-/// Parses the whole text into a list. Open lists are on an explicit stack, so that nesting does not
+/// Parses the whole text into a list. Open lists are on an explicit stack, so nesting does not
 /// recurse. A truncated text has its complete part, with the error.
 fn parse(text: &str) -> Result<(Vec<Entry<'_>>, Option<ImportError>), ImportError> {
     let mut open: Vec<(Vec<Entry<'_>>, &str, usize)> = Vec::new();

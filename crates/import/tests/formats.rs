@@ -130,7 +130,7 @@ fn a_link_of_rate_zero_is_no_link() {
     }
 }
 
-/// networkx writes places in a unit square as `pos`: they are no degrees.
+/// networkx writes places in a unit square as `pos`: they are not degrees.
 #[test]
 fn places_of_a_drawing_give_no_lengths() {
     let text = "{\"nodes\":[{\"id\":0,\"pos\":[0.9,0.1]},{\"id\":1,\"pos\":[0.2,0.7]}],\

@@ -148,7 +148,7 @@ fn connections_of_one_trace_are_flows() {
     let [first, second] = &measured.flows[..] else {
         panic!("{:?}", measured.flows);
     };
-    // quinn logs no frames, so that arrivals are unknown.
+    // quinn logs no frames, so arrivals are unknown.
     let expected = [7200.0, 7200.0, 0.041, 0.04, 9200.0, NONE, 1.0];
     assert_flow("quinn", first, expected);
     assert_eq!(first.name, "quinn trace 0b4e8a5fd2c71936");

@@ -309,7 +309,7 @@ impl Slots {
     fn map(file: BorrowedFd) -> nix::Result<Slots> {
         let length = NonZeroUsize::new(MEMORY).expect("there are slots");
         let rights = ProtFlags::PROT_READ | ProtFlags::PROT_WRITE;
-        // SAFETY: the kernel chooses the address, so that no memory of this program is replaced.
+        // SAFETY: the kernel chooses the address, so no memory of this program is replaced.
         // The map has SLOTS values of the size of a Slot.
         #[expect(unsafe_code, reason = "memory that is shared with the kernel")]
         let memory = unsafe { mmap(None, length, rights, Mapping::MAP_SHARED, file, 0) }?;

@@ -1,6 +1,6 @@
 //! A controller of Accord, driven by reports of the kernel.
 //!
-//! A report has totals, so that a lost report costs only detail. From the totals the controller
+//! A report has totals, so a lost report costs only detail. From the totals the controller
 //! receives events in the order of the engines' streams: a pause, losses, congestion, deliveries,
 //! acknowledgements. Departures from those streams: `docs/src/kernel.md`.
 

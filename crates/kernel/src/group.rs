@@ -85,7 +85,7 @@ impl Group {
     ///
     /// Fails if the command cannot be started, or the user may not move processes.
     pub fn spawn(&self, command: &mut Command) -> Result<Child> {
-        // A child begins in the group of its parent, so that none of its sockets is missed.
+        // A child begins in the group of its parent, so none of its sockets is missed.
         let enter = |group: &Path| {
             std::fs::write(group.join("cgroup.procs"), std::process::id().to_string())
         };

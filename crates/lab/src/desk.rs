@@ -244,7 +244,7 @@ fn explain(seeds: &[Scenario], page: &mut dyn Page) -> Result<String, Error> {
     let mut runs = |jobs: Vec<Job>| jobs.into_iter().map(&mut make).collect();
     let found = attribute::<Error>(seeds, pair, Which::Standard, FINER, &mut runs)?;
     if found.findings.is_empty() {
-        return Ok("Theory and packets have no figure in common here.".into());
+        return Ok("Theory and packets have no value in common here.".into());
     }
     Ok(accord::explain::text(&found))
 }

@@ -81,7 +81,7 @@ pub fn run(scenario: &Scenario, engines: &[Engine], page: &mut dyn Page) -> Opti
                 }
             }
         }
-        // Theory and fluid are fast, so that they are shown together.
+        // Theory and fluid are fast, so they are shown together.
         let more = engines.get(i + 1).is_some_and(|e| is_quick(*e));
         if !more && !page.show(view(scenario, &runs, true)) {
             return None;
@@ -108,7 +108,7 @@ struct Watch<'a> {
     progress: Progress<'a>,
     /// The time of the latest view.
     shown: f64,
-    /// The seconds until the next view: longer if views take long, so that the run goes on.
+    /// The seconds until the next view: longer if views take long, so the run goes on.
     pause: f64,
 }
 

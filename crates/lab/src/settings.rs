@@ -18,7 +18,7 @@ pub struct Settings {
     pub port: u16,
 }
 
-/// The preferred port. Browsers keep texts per address, so that a text outlives the server only at
+/// The preferred port. Browsers keep texts per address, so a text outlives the server only at
 /// the same port.
 pub const PORT: u16 = 4670;
 

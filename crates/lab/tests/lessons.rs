@@ -232,7 +232,7 @@ const TRIED: &[Tried] = &[
     ),
 ];
 
-/// Expectations do not hold after a change. A sweep's value without one is no error here, so that they
+/// Expectations do not hold after a change. A sweep's value without one is not an error here, so they
 /// are left out.
 fn changed(id: &str, set: &[(&str, &str)]) -> Vec<Scenario> {
     let toml = text(id);

@@ -174,7 +174,7 @@ const MOST: usize = 20;
 pub(crate) struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Returns whether no further problem would be kept, so that none has to be looked for.
+    /// Returns whether no further problem would be kept, so none has to be looked for.
     pub fn is_full(&self) -> bool {
         self.0.len() >= MOST
     }

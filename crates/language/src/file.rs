@@ -83,7 +83,7 @@ impl File {
         all.map(|(name, bytes)| (name.clone(), bytes.to_vec())).collect()
     }
 
-    /// Keeps the contents of a file that the text may name, so that it is not read.
+    /// Keeps the contents of a file that the text may name, so it is not read.
     pub fn keep(&mut self, name: &str, bytes: &[u8]) {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         contents.insert(name.to_string(), bytes.into());

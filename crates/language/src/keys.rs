@@ -33,7 +33,7 @@ pub(crate) const FILE: Section = section("The file",
     key("link", Shape::Links(&LINK), Nothing, "Links, by name; see [links](#links)."),
     key("flow", Shape::Named(&FLOW), Nothing, "Groups of flows, by name."),
     key("event", Shape::List(&Shape::Table(&EVENT)), Nothing, "Changes during the run."),
-    key("expect", Shape::List(&Shape::Table(&EXPECT)), Nothing, "Expected figures of the runs."),
+    key("expect", Shape::List(&Shape::Table(&EXPECT)), Nothing, "Expected values of the runs."),
     key("sweep", Shape::Named(&SWEEP), Nothing, "Values that vary from run to run, by name."),
 ]);
 
@@ -141,7 +141,7 @@ const FIGURES: &[Shape] = &[Shape::Figure, Shape::Map(&Shape::Figure)];
 const LABELS: &[Shape] = &[Shape::Any, Shape::List(&Shape::Any)];
 
 pub(crate) const EXPECT: Section = section("[[expect]]",
-    "A figure of a run, and its target.", &[
+    "A value of a run, and its target.", &[
     key("name", Shape::Text, Words("made of the other keys"), "One line for people, unique in the file."),
     key("metric", Shape::Choice(Metric::words), Required, "The quantity."),
     key("of", Shape::Dotted, Required, "A group, a flow (`NAME.2`), a link, or an aggregate at a link (`bottleneck.udp`)."),
@@ -151,7 +151,7 @@ pub(crate) const EXPECT: Section = section("[[expect]]",
     key("across", Shape::Choice(Across::words), Value("each"), "How the numbers of a group's flows become one; with `each`, every one of them must meet the target, with `sum` the flows are [taken as one](output.md#series)."),
     key("equals", Shape::Either(FIGURES), Nothing, "The value, or the name of the engine that gives it; with `by`, a table of values."),
     key("within", Shape::Tolerance, Words("required with `equals`, or `beyond`"), "Relative tolerance."),
-    key("beyond", Shape::Tolerance, Nothing, "In place of `within`: the figure is farther off than this, as a paper says that something does not come out."),
+    key("beyond", Shape::Tolerance, Nothing, "In place of `within`: the value is farther off than this, as a paper says that something does not come out."),
     key("at_least", Shape::Either(FIGURES), Nothing, "Lower bound; with `by`, a table of them."),
     key("at_most", Shape::Either(FIGURES), Nothing, "Upper bound; with `by`, a table of them."),
     key("by", Shape::Name, Nothing, "The sweep whose values are the keys of the tables."),
@@ -162,10 +162,10 @@ pub(crate) const EXPECT: Section = section("[[expect]]",
 ]);
 
 pub(crate) const FAILS: Section = section("[[expect.fails]]",
-    "A failure that is known. It is strict: where the expectation is met after all, or the figure is another than the one recorded, that is an error.", &[
+    "A failure that is known. It is strict: where the expectation is met after all, or the value differs from the recorded one, that is an error.", &[
     key("why", Shape::Choice(Cause::words), Required, "The cause: the `paper`, because its claim does not hold; a `setting` that it leaves open; or `ours`."),
     key("because", Shape::Text, Required, "The cause in words, and how it is known."),
-    key("measured", Shape::Either(FIGURES), Required, "The measured figure; with `by`, a table by the values of a sweep, and it fails at these values only."),
+    key("measured", Shape::Either(FIGURES), Required, "The measured value; with `by`, a table by the values of a sweep, and it fails at these values only."),
     key("band", Shape::Tolerance, Value("1 %"), "How far that may move and still be the same, relative to it."),
     key("engine", Shape::Either(&[Shape::Choice(Engine::words), Shape::List(&Shape::Choice(Engine::words))]), Words("all that are judged"), "The engines whose runs fail."),
     key("at", Shape::Map(&Shape::Either(LABELS)), Words("all points"), "Values of sweeps: it fails at these points only."),

@@ -188,7 +188,7 @@ impl Value {
 }
 
 impl Table {
-    /// Parses a TOML document. The parser bounds the depth of nesting, so that recursion over the
+    /// Parses a TOML document. The parser bounds the depth of nesting, so recursion over the
     /// tree is safe.
     pub fn parse(text: &str, source: usize) -> Result<Table, Problem> {
         let table = DeTable::parse(text).map_err(|e| {

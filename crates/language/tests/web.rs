@@ -164,7 +164,7 @@ fn the_extremes_of_the_parameters_are_survived() {
 
 #[test]
 fn the_mean_rate_is_that_of_many_users() {
-    // Laws with a variance, so that a mean says something.
+    // Laws with a variance, so a mean says something.
     let flow =
         flow("{ web = { largest = \"1 MB\", off_shape = 1, think_shape = 3, objects_shape = 4 } }");
     let (mut bytes, mut seconds) = (0.0, 0.0);

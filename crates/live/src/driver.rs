@@ -238,7 +238,7 @@ impl<'a> Driver<'a> {
             let due = self.machine.next_effect();
             let deadline = due.min(self.machine.next_leave()).min(end);
             let listens = clock.now() >= heard + ahead;
-            // Events of the kernel's connections have no time stamp, so that they are handled at
+            // Events of the kernel's connections have no time stamp, so they are handled at
             // once.
             let something = if listens {
                 clock.wait(deadline, LONGEST_WAIT, &mut polls)

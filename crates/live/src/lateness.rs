@@ -58,7 +58,7 @@ impl Lateness {
         above as f64 / self.count().max(1) as f64
     }
 
-    /// Returns the quantile `q` of the lateness. It is the end of a bucket, so that it is up to 1 %
+    /// Returns the quantile `q` of the lateness. It is the end of a bucket, so it is up to 1 %
     /// too long.
     pub fn quantile(&self, q: f64) -> Duration {
         let found = self.histogram.value_at_quantile(q);

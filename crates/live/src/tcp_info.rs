@@ -8,7 +8,7 @@ use std::os::fd::AsFd;
 
 /// The beginning of the kernel's `struct tcp_info`, in its layout as of Linux 4.6. A later kernel
 /// has more fields, and returns the number of bytes requested. All fields are plain numbers, so
-/// that any bytes are a valid value.
+/// any bytes are a valid value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TcpInfo {

@@ -1,7 +1,7 @@
 //! TUN devices, which exchange packets with the kernel's TCP.
 //!
 //! A connection of the kernel has a device at each end, in the namespace of its node. The route to
-//! the other end leads through that device. The devices have no offloads, so that packets are not
+//! the other end leads through that device. The devices have no offloads, so packets are not
 //! merged into larger ones.
 
 use crate::LiveError;

@@ -104,7 +104,7 @@ impl Balance<'_, '_> {
         for (q, rule) in self.rules.iter().enumerate() {
             if let QueueLaw::Codel { .. } = rule.law {
                 return Err(MarginsError::NoEquilibrium(format!(
-                    "codel at {} drops ever more often or not at all, so that flows do not rest there",
+                    "codel at {} drops ever more often or not at all, so flows do not rest there",
                     self.name(q)
                 )));
             }

@@ -23,7 +23,7 @@ pub struct Term {
 pub struct Linear {
     /// The number of unknowns that are windows.
     pub windows: usize,
-    /// True if windows also move by themselves. That is no gain: a gain multiplies only their
+    /// True if windows also move by themselves. That is not a gain: a gain multiplies only their
     /// feedback.
     pub open: bool,
     /// All unknowns.

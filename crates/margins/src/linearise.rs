@@ -71,7 +71,7 @@ enum Answers {
     Fluid,
     /// Windows of many flows differ, and the large ones are halved more often: E[w²] is 7/6 of E[w]² [see
     /// `advance.rs`]. A sender whose window is halved waits until half of it has been acknowledged, so
-    /// that the data in flight falls over half a round trip, a quarter later in the mean.
+    /// the data in flight falls over half a round trip, a quarter later on average.
     Packets,
 }
 
@@ -105,7 +105,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
             }
             WindowLaw::Cubic { .. } => {
                 return Err(MarginsError::NoEquilibrium(format!(
-                    "the window of {} follows the time since its last loss, which has no margins here",
+                    "margins are undefined for {}: its window follows the time since its last loss",
                     model.group(k)
                 )));
             }
@@ -435,7 +435,7 @@ impl Builder<'_, '_> {
         mix
     }
 
-    /// Refuses queues that flows answer to only together, so that it is not known which of them moves.
+    /// Refuses queues that flows answer to only together, so it is not known which of them moves.
     fn check_unique(&self, real: &[usize]) -> Result<(), MarginsError> {
         let n = real.len();
         let mut matrix = DMatrix::<f64>::zeros(n, n);

@@ -2,7 +2,7 @@
 //!
 //! On the imaginary axis, s = jω, the system divides at the window laws: with the queues
 //! eliminated, (s·I − A)·δw = g·M(s)·δw, where g multiplies all gains, and A is what windows do by
-//! themselves where that is no gain. A root crosses where an eigenvalue of (jω·I − A)⁻¹·M(jω) is
+//! themselves where that is not a gain. A root crosses where an eigenvalue of (jω·I − A)⁻¹·M(jω) is
 //! 1/g; the *gain margin* is the g at which that happens first.
 //!
 //! With an additional delay T in every feedback, A(s) = A₀ + z·A₁ and z = e^(−sT),

@@ -3,7 +3,7 @@
 //!
 //! The delay equations of this crate let a window act at once. Here a window w is decided by the report
 //! n on the queue that its probe found a round trip earlier. The flows of the bottleneck move together, so
-//! that the queue is the outstanding data less the pipe. With deviations from the equilibrium in bytes, o
+//! the queue is the outstanding data less the pipe. With deviations from the equilibrium in bytes, o
 //! the outstanding data when a report arrives, and m the measurement of the probe that is sent then:
 //!
 //! ```text
@@ -16,14 +16,14 @@
 //! The minimum is the window. Its second argument is the pace w/r. A sender that has more outstanding
 //! than its window stops, and then sends at that pace for the rest of the round trip.
 //!
-//! Data packets take a packet's time longer than a probe, so that the pace is a packet per round trip more
+//! Data packets take a packet's time longer than a probe, so the pace is a packet per round trip more
 //! than the window. So the pace does not hold back deviations within a packet. These follow o(n+1) = w(n):
 //!
 //! ```text
 //! z² − z + κ = 0
 //! ```
 //!
-//! which is stable up to κ = 1. The whole loop is linear in each of some cones, so that it has one rate of
+//! which is stable up to κ = 1. The whole loop is linear in each of some cones, so it has one rate of
 //! growth, too, which is found by iteration. A law that bounds the growth of a window by a packet per
 //! round trip has no growing deviations of many packets. For it the whole loop gives a bound.
 

@@ -199,7 +199,7 @@ fn the_lower_limit_of_a_round_trip_counts() {
     assert_eq!(free.rest[0].mode.unwrap().largest, largest(ROUNDS));
     assert_eq!(free.rest[0].bound, None);
     near(free.margins.gain, largest(ROUNDS) / 0.3, 1e-6);
-    // A bound beyond the margin is no bound.
+    // A bound beyond the margin is not a bound.
     let least = one("gain = 0.3, rtt = \"least\"");
     assert!(least.rest[0].bound.unwrap().largest > 1.3);
     assert_eq!(least.bound, None);

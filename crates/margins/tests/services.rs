@@ -71,7 +71,7 @@ fn a_contract_takes_its_part_off_the_loop_of_a_round_trip() {
         ("{ weight = 1 }", 1.0),
         ("{ contract = \"10 Mbps\" }", 2.0),
         ("{ contract = \"15 Mbps\" }", 4.0),
-        // Its limit holds it, so that its whole rate goes by the delay.
+        // Its limit holds it, so its whole rate goes by the delay.
         ("{ contract = \"19 Mbps\", limit = \"6 KB\" }", 1.0),
     ] {
         let found = stability(&many("ack-clocked", 0.3, service), Time::ZERO).expect("at rest");

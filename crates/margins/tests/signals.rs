@@ -10,7 +10,7 @@ use accord_units::Time;
 use std::f64::consts::PI;
 
 /// The published example of TCP over RED [Hollot, Misra, Towsley, Gong 2001]: 60 flows, 3750
-/// packets a second, 0.2 s without the queue; RED's slope 1.86e-4 a packet, marks being even,
+/// packets per second, 0.2 s without the queue; RED's slope 1.86e-4 a packet, marks being even,
 /// and its average as slow as 0.005 a second.
 fn published(model: &str) -> Scenario {
     scenario(&format!(
@@ -127,7 +127,7 @@ fn growth(s: &Scenario) -> f64 {
     };
     let n = w.len();
     let (before, after) = (swing(&w[n / 4..n / 2]), swing(&w[3 * n / 4..]));
-    // Rounding is no swing.
+    // Rounding is not a swing.
     (after - 1e-9).max(0.0) / before.max(1e-6)
 }
 

@@ -111,7 +111,7 @@ impl Display for Failed {
             Err(why) => write!(f, "\n  no capture could be written: {why}")?,
         }
         if !self.is_repeatable {
-            f.write_str("\n  a second run differs, so that the capture is of another run: the stack has state or random numbers that no seed reaches")?;
+            f.write_str("\n  a second run differs, so the capture is of another run: the stack has state or random numbers that no seed reaches")?;
         }
         Ok(())
     }

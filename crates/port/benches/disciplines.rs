@@ -1,7 +1,7 @@
 //! The cost of a packet in a port, by queue discipline: `cargo bench -p accord-port`.
 //!
 //! The port sends at the rate of arrivals, with 50 packets of 1000 bytes queued from 100 flows, at
-//! 100 Mbps: 4 ms of delay, so that nothing is dropped for long. For each packet the loop offers
+//! 100 Mbps: 4 ms of delay, so nothing is dropped for long. For each packet the loop offers
 //! it, begins its service, ends its service, and runs the timers that are due.
 
 use accord_aqm::{AnyAqm, Aqm, Class, Ecn, Entropy, FAMILIES, PacketMeta};

@@ -3,7 +3,7 @@
 //! The controller keeps the network nearly empty, so packets wait here, and the site decides their
 //! order. A class below its contracted rate goes first. The others share the rest of the rate by
 //! their weights (start-time fair queueing). One packet is taken out ahead of its departure, so
-//! that its size is known.
+//! its size is known.
 
 use crate::{DropReason, Limit, Port, PortPacket};
 use accord_aqm::FqCodel;

@@ -7,7 +7,7 @@ use accord_aqm::{Aqm, Codel, Entropy, FqCodel, QueueView, Verdict};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The parts of a byte in which credit is counted, so that a quantum can be divided.
+/// The parts of a byte in which credit is counted, so a quantum can be divided.
 const BYTE: i64 = 1 << 16;
 
 /// The queue of the flows with one hash.
@@ -226,7 +226,7 @@ impl<P: PortPacket> FlowQueues<P> {
         place
     }
 
-    /// Returns the way that a flow takes: the one that holds its packets, so that they stay in
+    /// Returns the way that a flow takes: the one that holds its packets, so they stay in
     /// order, else an idle one, else the way of its hash.
     fn way(&self, slot: usize, ways: usize, flow: u32) -> usize {
         let first = slot - slot % ways;

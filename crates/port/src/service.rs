@@ -11,7 +11,7 @@ const PS_BITS: u64 = 8_000_000_000_000;
 /// A line that sends one packet after the other.
 ///
 /// Back-to-back packets end at the exact multiples of size / rate, each rounded down by less than a
-/// picosecond. The fraction is carried over, so that a busy line never runs fast or slow. A change
+/// picosecond. The fraction is carried over, so a busy line never runs fast or slow. A change
 /// of the rate applies to the packet that the line is sending, too.
 #[derive(Clone, Debug)]
 pub struct Service {
@@ -29,7 +29,7 @@ pub struct Service {
     whole: Duration,
     rest: u64,
     /// The state of a line that does not send at its rate. `size` is then zero, which is no
-    /// packet's size, so that every packet takes the slow path and the others pay nothing.
+    /// packet's size, so every packet takes the slow path and the others pay nothing.
     unusual: Option<Box<Unusual>>,
 }
 

@@ -143,7 +143,7 @@ impl PortState {
         self.serving.is_some() && self.service.busy_until() <= now
     }
 
-    /// Returns the departure of the packet in service, if others wait behind it, so that the next
+    /// Returns the departure of the packet in service, if others wait behind it, so the next
     /// service is due then.
     #[inline]
     pub fn next(&self) -> Option<Time> {

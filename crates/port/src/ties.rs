@@ -5,7 +5,7 @@
 //! always came first, a sender at the rate of the line would always find the place that just became
 //! free, and other senders would never find one. This is a phase effect [Floyd and Jacobson 1991].
 //! A coin therefore decides whether the place counts as free. The coin is a function of the port's
-//! secret and the time, so that it falls alike in all forms of a port.
+//! secret and the time, so it falls alike in all forms of a port.
 
 use crate::{Count, Limit};
 use accord_units::{Bytes, Time};

@@ -80,7 +80,7 @@ fn the_low_latency_queue_is_marked_by_its_own_delay() {
 #[test]
 fn an_idle_link_forgets_whose_turn_it_was() {
     use Ecn::{Capable, Scalable};
-    // Either L was served last while C waited, so that C was due, or C was, which costs it fifteen
+    // Either L was served last while C waited, so C was due, or C was, which costs it fifteen
     // turns.
     for before in
         [&[Capable, Scalable, Capable][..], &[Scalable, Scalable, Scalable, Capable, Capable]]
@@ -168,7 +168,7 @@ fn offer_at(port: &mut Clocked, now: Time, packets: usize) {
     }
 }
 
-/// A packet that leaves less than two behind is no sign of a queue, however high the probability:
+/// A packet that leaves less than two behind is not a sign of a queue, however high the probability:
 /// none is marked or dropped.
 #[test]
 fn packets_without_a_queue_pass() {

@@ -186,7 +186,7 @@ fn overflow_costs_the_queue_with_most_bytes() {
     assert_eq!(dropped, [31]);
 }
 
-/// A packet of a quantum is a whole turn, as in Linux (`deficit <= 0`), so that two flows alternate.
+/// A packet of a quantum is a whole turn, as in Linux (`deficit <= 0`), so two flows alternate.
 #[test]
 fn a_packet_of_a_quantum_is_a_turn() {
     let mut port = port(Limit::UNLIMITED, &[("quantum", Raw::Text("1000 B".into()))]);

@@ -39,7 +39,7 @@ fn packet(number: usize, flow: u32) -> Pkt {
 }
 
 /// The bytes of each of `flows` backlogged flows that were served in a second, after half a second
-/// in which all cease to be new. The interval of CoDel is long, so that no packet is dropped.
+/// in which all cease to be new. The interval of CoDel is long, so no packet is dropped.
 fn shares(mut port: Clocked, flows: u32) -> Vec<u64> {
     let mut dice = Dice(1);
     let ms = |ms| Time::ZERO + Duration::from_ms(ms);

@@ -97,7 +97,7 @@ fn an_idle_line_owes_nothing_at_a_change_of_the_rate() {
 }
 
 /// A packet larger than a shaper's bucket leaves when the bucket is full. The next packet waits for the
-/// tokens that it lacked, so that the shaper keeps its rate.
+/// tokens that it lacked, so the shaper keeps its rate.
 #[test]
 fn a_packet_larger_than_the_bucket_takes_tokens_to_come() {
     // A byte a millisecond.

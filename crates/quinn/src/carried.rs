@@ -3,7 +3,7 @@
 //! Both ends are quinn's own state machines, on the time of the run, with TLS 1.3 or no encryption
 //! ([`Plain`]) between them. With a seed the sizes and the times of all packets are repeatable: keys are
 //! random, and no length depends on them. Each transfer of a flow is a stream, and any other demand is one stream. Full datagrams have a
-//! constant size, so that quinn does not probe the MTU of its path, and each is one packet (no
+//! constant size, so quinn does not probe the MTU of its path, and each is one packet (no
 //! segmentation offload).
 
 use crate::clock::Clock;

@@ -123,7 +123,7 @@ pub static CUBIC: Family = Family {
 /// quinn's BBR.
 pub static BBR: Family = Family {
     doc: "BBR of the QUIC stack quinn, experimental there: its code, in the stream of Accord. It \
-          draws random numbers that no seed reaches, so that two runs differ.",
+          draws random numbers that no seed reaches, so two runs differ.",
     source: "[quinn]",
     params: &[
         INITIAL_WINDOW

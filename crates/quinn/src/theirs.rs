@@ -127,7 +127,7 @@ impl Controller for Theirs {
         let persistent = what == Congestion::RepeatedTimeout;
         self.congested = now;
         let now = self.clock.instant(now);
-        // The stream reports only new congestion, so that the packet is newer than the previous
+        // The stream reports only new congestion, so the packet is newer than the previous
         // event.
         self.inner.on_congestion_event(now, now, persistent, lost);
     }

@@ -130,7 +130,7 @@ fn bursts_of_the_shim(packets: u64) -> Bursts {
 }
 
 /// quinn's bucket empties into a burst and is full again at the next. It fills only when it has too few
-/// tokens, so that the first burst after a pause is one bucket and the rest of the one before. A bucket of
+/// tokens, so the first burst after a pause is one bucket and the rest of the one before. A bucket of
 /// the shim fills all the time.
 #[test]
 fn bursts_are_those_of_quinn() {

@@ -52,7 +52,7 @@ impl Fairness {
                 places[link] = Some(place);
             }
             paths = scenario.flows.iter().map(|f| f.path.clone()).collect();
-            // The latest change comes first, so that the next one is at the end.
+            // The latest change comes first, so the next one is at the end.
             let routes = scenario.events.iter().rev();
             changes.extend(routes.filter_map(|e| match &e.change {
                 Change::Route { flow, path, .. } => Some((e.at, *flow, path.clone())),

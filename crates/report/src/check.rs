@@ -247,7 +247,7 @@ fn classify(check: &mut Check) {
             "`fails` has {recorded} ± {}: find the cause of the move, then write measured = {text}",
             show::round_quantity(record.band, MetricUnit::Ratio)
         ),
-        (false, ..) => format!("`fails` has {recorded}, and now there is no figure"),
+        (false, ..) => format!("`fails` has {recorded}, and now there is no value"),
     };
     check.class = Class::Failed;
     check.reason = format!("{}; {problem}", check.reason);

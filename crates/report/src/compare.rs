@@ -288,7 +288,7 @@ impl Row {
 pub(crate) const SPREAD: &str = "throughput_spread";
 const BIAS: &str = "estimator_bias";
 
-/// The quantities in tables that are no metrics: they compare means and have no series. Each has its
+/// The quantities in tables that are not metrics: they compare means and have no series. Each has its
 /// definition.
 pub const DERIVED: [(&str, &str); 2] = [
     (SPREAD, "Standard deviation over mean of the throughputs of a group's flows."),

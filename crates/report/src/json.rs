@@ -43,7 +43,7 @@ impl<'a> Point<'a> {
     }
 }
 
-/// Returns the entries of `first`, then those of `more`, whose null is no entry.
+/// Returns the entries of `first`, then those of `more`, whose null is not an entry.
 pub fn joined(first: impl Serialize, more: Value) -> Value {
     let mut all = json!(first);
     if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {

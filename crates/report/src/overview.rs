@@ -365,7 +365,7 @@ pub fn overview(points: &[Point], show: &[Metric], style: Style) -> String {
     }
     let all: Vec<Check> = points.iter().flat_map(|p| p.checks).cloned().collect();
     if all.is_empty() {
-        text += "The scenario expects nothing of these engines.\n";
+        text += "No expectations to check. Add `[[expect]]` for a verdict.\n";
         return paint(text, style);
     }
     text += &meanings(&all);

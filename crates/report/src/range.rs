@@ -61,7 +61,7 @@ impl Shown {
 
 /// Returns the range that a plot shows of its lines between the times `from` and `to`, or `None`
 /// without values. The range holds all but one per cent of a line at each end (of short lines, two
-/// samples) and all of the steady part, so that a spike at the start does not flatten the rest.
+/// samples) and all of the steady part, so a spike at the start does not flatten the rest.
 pub fn robust(
     lines: &[Plotted],
     (from, to): (f64, f64),

@@ -486,7 +486,7 @@ impl Readings {
         self.figures.push(new);
     }
 
-    /// Returns the text of the record: a block per figure with a line per reading, so that the
+    /// Returns the text of the record: a block per figure with a line per reading, so the
     /// difference between two versions can be read line by line.
     pub fn text(&self, papers: &Papers) -> String {
         let seeds = SEEDS.map(|seed| seed.to_string()).join(" ");

@@ -48,7 +48,7 @@ pub struct Results {
 }
 
 impl Results {
-    /// Parses a text with a block per experiment and point of its sweep, so that the difference
+    /// Parses a text with a block per experiment and point of its sweep, so the difference
     /// between two versions can be read line by line:
     ///
     /// ```text

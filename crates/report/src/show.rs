@@ -262,7 +262,7 @@ pub fn name(text: &str, limit: usize) -> String {
 }
 
 /// Returns a text of many lines, made safe for a terminal in the same way. Each character keeps its
-/// place in bytes, so that spans of the text still fit.
+/// place in bytes, so spans of the text still fit.
 pub fn visible(text: &str) -> String {
     let safe = |c: char| match c {
         '\n' | '\t' | '\r' => c,

@@ -79,7 +79,7 @@ fn transfers_table(rows: &[TransferRow], style: Style) -> String {
 /// Returns rows for any columns, such as run directories, matched by name. The first column is the
 /// reference.
 pub fn comparison(columns: &[Column], style: Style) -> String {
-    // A column without values is no reference for the others either.
+    // A column without values is not a reference for the others either.
     let columns = &with_values(columns)[..];
     comparison_of(columns, &rows(columns), style)
 }
@@ -91,7 +91,7 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     }
     if rows.iter().flat_map(|row| &row.values).all(Option::is_none) {
         let labels: Vec<_> = columns.iter().map(|c| show::clean(&c.label, 60)).collect();
-        return format!("No figures of {}.\n", labels.join(", "));
+        return format!("No values of {}.\n", labels.join(", "));
     }
     let errors = columns.len() > 1;
     let mut table = new_table(style);
@@ -164,7 +164,7 @@ pub(crate) fn cells<'r>(
 /// Returns the expectations and the measured figures, with a verdict in one line at the end.
 pub fn checks_table(checks: &[Check], style: Style) -> String {
     if checks.is_empty() {
-        return "The scenario expects nothing of these engines.\n".into();
+        return "No expectations to check. Add `[[expect]]` for a verdict.\n".into();
     }
     let windows = checks.iter().any(|c| c.during != checks[0].during);
     let papers = checks.iter().any(|c| !c.paper.is_empty());
@@ -261,7 +261,7 @@ pub(crate) fn error(check: &Check) -> String {
 
 /// The remark of tables on repetitions that are the same.
 pub(crate) const ALL_SAME: &str = "The runs with different seeds are the same: the scenario draws \
-                                   nothing at random, so that ± says nothing\n";
+                                   nothing at random, so ± says nothing\n";
 
 /// Returns whether runs are the same to the bit.
 pub(crate) fn all_same(runs: &[&Run]) -> bool {
@@ -360,8 +360,8 @@ fn longest(text: &str, intervals: bool) -> u16 {
     widths.max().unwrap_or_default()
 }
 
-/// Keeps every column as wide as its cells, if there is room, so that a row is a line. Else a column
-/// is at least as wide as its longest figure with its interval, or else its longest word, so that none
+/// Keeps every column as wide as its cells, if there is room, so a row is a line. Else a column
+/// is at least as wide as its longest figure with its interval, or else its longest word, so none
 /// is broken. If there is no room for that,
 /// columns stand closer, and then words of the header may be broken. Returns whether there is room.
 fn keep_words_whole(table: &mut Table) -> bool {
@@ -456,7 +456,7 @@ fn records(table: &Table) -> String {
     out.join("\n")
 }
 
-/// Colours the words of verdicts in a text, after the layout, so that codes take no room in it. They
+/// Colours the words of verdicts in a text, after the layout, so codes take no room in it. They
 /// begin a line, before a column or a colon, or end it.
 pub(crate) fn paint(text: String, style: Style) -> String {
     if !style.colour {

@@ -47,11 +47,16 @@ impl Tally {
     fn not_met(&self) -> String {
         let failures = Class::ALL.into_iter().skip(1).filter(|c| self.count(*c) > 0);
         let failures: Vec<String> = failures.map(|c| c.counted(self.count(c))).collect();
-        match failures.split_last() {
-            None => String::new(),
-            Some((last, [])) => last.clone(),
-            Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        }
+        listed(&failures)
+    }
+}
+
+/// Returns a list in words: "a, b and c".
+fn listed(items: &[String]) -> String {
+    match items.split_last() {
+        None => String::new(),
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
     }
 }
 
@@ -149,11 +154,31 @@ pub fn totals(checks: impl IntoIterator<Item = (Kind, Class)>) -> String {
         is_are(all.count(Class::Met)),
         kinds.join(", ")
     );
-    let not_met = all.not_met();
-    if !not_met.is_empty() {
-        text += &format!(" Not met: {not_met}.");
+    if let Some(reasons) = reasons(&all) {
+        text += &format!(" Of the unmet checks, {reasons}.");
     }
     text
+}
+
+/// Returns the reasons of unmet checks in words, with their counts.
+fn reasons(tally: &Tally) -> Option<String> {
+    let reason = |class, one: &str, more: &str| match tally.count(class) {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        n => Some(format!("{n} {more}")),
+    };
+    let reasons = [
+        reason(Class::Finding, "contradicts the paper", "contradict the paper"),
+        reason(
+            Class::Open,
+            "depends on a setting that the paper does not give",
+            "depend on settings that the paper does not give",
+        ),
+        reason(Class::Ours, "is a bug of Accord", "are bugs of Accord"),
+        reason(Class::Failed, "has no valid reason", "have no valid reason"),
+    ];
+    let reasons: Vec<String> = reasons.into_iter().flatten().collect();
+    (!reasons.is_empty()).then(|| listed(&reasons))
 }
 
 fn is_are(n: usize) -> String {

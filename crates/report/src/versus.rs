@@ -102,7 +102,7 @@ pub fn versus<'a>(
 /// The name of the group of a measurement that was given none.
 pub const UNNAMED: &str = "all";
 
-/// Gives the flows of measurements the name of the group that the other runs have, so that they share
+/// Gives the flows of measurements the name of the group that the other runs have, so they share
 /// its rows: if they were given none, and the others have one group.
 pub fn pair_measured(stored: &mut [Stored]) {
     let mut names: Vec<String> = Vec::new();

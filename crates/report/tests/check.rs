@@ -127,7 +127,7 @@ fn each_shows_the_flow_farthest_off_for_every_over_and_target() {
 #[test]
 fn a_claim_of_a_miss_needs_all_flows_off() {
     let beyond = |value, tolerance| Target::Beyond { value, tolerance };
-    // The flows have 3 and 6 in the mean.
+    // The flows have 3 and 6 on average.
     let cases = [
         (beyond(4.0, 0.2), true, 0, -0.25),
         (beyond(4.0, 0.25), false, 0, -0.25),

@@ -99,7 +99,7 @@ fn lines_over_time_have_their_samples_and_units() {
     let svg = figure.svg();
     assert!(svg.starts_with("<svg width=\"3.500in\""), "{}", &svg[..80]);
     assert!(svg.contains("Throughput (Mbps)") && svg.contains("Time (s)"));
-    // Rates stay apart to the end, so that names stand at the ends of lines, without a legend of
+    // Rates stay apart to the end, so names stand at the ends of lines, without a legend of
     // colours.
     for text in ["theory", "packet", "\na\n", "\nb\n"] {
         assert!(svg.contains(text), "{text:?}");

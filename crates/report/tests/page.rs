@@ -421,7 +421,7 @@ fn shares_say_what_all_is_and_fairness_shows_unasked() {
     assert_eq!((&used["most"], &used["kind"]), (&100.0.into(), &"link".into()));
     let fair = panel(&data, "Fairness within a group");
     assert_eq!(fair["most"], 100.0);
-    // The same name as in the other plots, so that it has the same colour.
+    // The same name as in the other plots, so it has the same colour.
     let rates = panel(&data, "Throughput of a flow");
     assert_eq!(fair["subjects"], rates["subjects"]);
     assert_eq!(rates["most"], Value::Null);

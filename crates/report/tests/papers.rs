@@ -280,7 +280,7 @@ fn a_finding_is_a_check_that_no_reading_meets() {
     assert_eq!(packets("theirs", "50", "x"), proven);
     assert_eq!(packets("theirs", "60", "x"), proven);
     assert_eq!(packets(OUR_LAW, "60", "x"), proven);
-    // The paper's own scheme meets it, so that it is no finding on the paper.
+    // The paper's own scheme meets it, so it is not a finding on the paper.
     let why = "e [law = accord, buffer = 50, load = 3], y: P figure 1 by theirs meets it under some \
                reading and seed";
     assert_eq!(packets(OUR_LAW, "50", "y"), (0, why.into()));
@@ -477,8 +477,8 @@ fn the_summary_ends_with_its_counts() {
         "By the papers' schemes 1 of 2 figures and tables are reproduced, 1 come out qualitatively \
          and 0 do not; by our law 1, 1 and 0.",
         "6 checks, of which 5 are met: 6 compare packets with a paper (5 met), 0 packets with a \
-         model (0 met), 0 packets with what we expect (0 met), 0 a model with a model (0 met). Not \
-         met: 1 finding on the paper.",
+         model (0 met), 0 packets with what we expect (0 met), 0 a model with a model (0 met). Of \
+         the unmet checks, 1 contradicts the paper.",
     ];
     assert_eq!(summary.counts(), counts);
     // Wide enough that no cell is wrapped.

@@ -188,12 +188,12 @@ fn nothing_to_show() {
     assert_eq!(table(&scenario, &[], Style::default()), nothing);
     assert_eq!(
         checks_table(&[], Style::default()),
-        "The scenario expects nothing of these engines.\n"
+        "No expectations to check. Add `[[expect]]` for a verdict.\n"
     );
     // A run without series has a sentence in place of an empty table.
     let empty = run(Engine::Packet, 1, vec![]);
     let text = table(&scenario, &[&empty], Style::default());
-    assert!(text.starts_with("No figures of packet.\n"), "{text}");
+    assert!(text.starts_with("No values of packet.\n"), "{text}");
     assert!(!text.contains("utilisation"), "{text}");
 }
 

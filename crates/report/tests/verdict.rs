@@ -68,7 +68,7 @@ fn a_record_that_does_not_hold_says_what_to_write() {
     let s = world(known(Cause::Ours, 3.0, 0.1));
     let gone = checks(&s, &[]).remove(0);
     assert_eq!(gone.class, Class::Failed);
-    assert!(gone.reason.ends_with("now there is no figure"), "{}", gone.reason);
+    assert!(gone.reason.ends_with("now there is no value"), "{}", gone.reason);
 }
 
 /// Other seeds have other figures: there the cause is known, and the failure may be gone.
@@ -133,11 +133,12 @@ fn totals_count_checks_by_what_they_compare_and_say_in_words_why_they_fail() {
     assert_eq!(
         totals(all),
         "8 checks, of which 3 are met: 4 compare packets with a paper (1 met), 1 packets with a \
-         model (0 met), 1 packets with what we expect (0 met), 2 a model with a model (2 met). Not \
-         met: 3 findings on the paper, 1 open setting and 1 fault of Accord."
+         model (0 met), 1 packets with what we expect (0 met), 2 a model with a model (2 met). Of \
+         the unmet checks, 3 contradict the paper, 1 depends on a setting that the paper does not give and \
+         1 is a bug of Accord."
     );
     let failed = totals([(Kind::Paper, Failed)]);
-    assert!(failed.ends_with(" Not met: 1 FAILED."), "{failed}");
+    assert!(failed.ends_with(" Of the unmet checks, 1 has no valid reason."), "{failed}");
     let met = totals([(Kind::Paper, Met)]);
     assert!(met.starts_with("1 check, of which 1 is met: "), "{met}");
     assert!(met.ends_with("(0 met)."), "{met}");

@@ -69,7 +69,7 @@ impl Answers {
     }
 
     /// Returns the answers to data per second. With a number per round trip the first packet that arrives
-    /// after its time is answered, half a packet late in the mean.
+    /// after its time is answered, half a packet late on average.
     fn answered(&self, data: f64, rtt: f64) -> f64 {
         let packets = data / self.packet;
         if self.most <= 0.0 || packets <= 0.0 {

@@ -10,7 +10,7 @@
 //! of a thousand links stays in the first-level cache.
 //!
 //! The order is a property of the events, not of the sequence in which they were added: by time,
-//! then by [`EventKind`], then by index. The time permutes the indices, so that no link or flow
+//! then by [`EventKind`], then by index. The time permutes the indices, so no link or flow
 //! wins all ties. A run is therefore the same whichever of its events an engine leaves out.
 
 use accord_units::{Duration, Time};
@@ -406,7 +406,7 @@ impl Calendar {
             self.margin = (self.margin + 1).min(6);
         }
         (self.taken, self.beyond, self.reviewed) = (0, 0, now);
-        // The width is half the gap, so that few slots hold two events. It stays between 1 ns and 1
+        // The width is half the gap, so slots rarely hold two events. It stays between 1 ns and 1
         // ms.
         let shift = (gap.max(2).ilog2() - 1 + self.margin).clamp(10, 30);
         if shift != self.shift {

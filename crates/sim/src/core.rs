@@ -165,7 +165,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Marks a flow as awake, so that the next sample reads it.
+    /// Marks a flow as awake, so the next sample reads it.
     #[inline]
     pub fn wake_up(&mut self, id: usize) {
         if self.flows[id].wake_up() {

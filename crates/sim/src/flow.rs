@@ -300,7 +300,7 @@ impl Flow {
         self.pending.iter().map(|c| u64::from(c.size)).sum()
     }
 
-    /// Returns the bytes of [`Flow::pending_bytes`] that were sent by `late`, so that they would
+    /// Returns the bytes of [`Flow::pending_bytes`] that were sent by `late`, so they would
     /// have arrived over empty queues.
     pub fn pending_sent_by(&mut self, late: Option<Time>) -> u64 {
         // Iterating over a ring that once was long takes many cache lines.

@@ -46,10 +46,10 @@ impl Handle {
     }
 }
 
-/// The pool of all packets. The node that was freed last is reused first, so that the memory
+/// The pool of all packets. The node that was freed last is reused first, so the memory
 /// touched is that of the packets under way, however many there once were.
 ///
-/// Most pools are small, and a node is found by one lookup. A larger pool grows by blocks, so that
+/// Most pools are small, and a node is found by one lookup. A larger pool grows by blocks, so
 /// it takes no more memory than its packets do.
 pub struct Pool {
     near: Vec<Node>,

@@ -16,7 +16,7 @@
 //!
 //! **Samples in a jump.** A sample within a jump has the mean of each metric over the samples of
 //! the judged half. It repeats the observed means and adds no information. Sent data counts there
-//! as delivered and lost data, so that data is conserved over the run.
+//! as delivered and lost data, so data is conserved over the run.
 //!
 //! **Exceptions.** No time is skipped while an application other than a greedy, constant or Poisson
 //! one is at work; while a flow with data delivers none, because its timers follow the clock; while

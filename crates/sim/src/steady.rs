@@ -6,7 +6,7 @@
 //! straight line is fitted to the means. The quantity is steady if the line does not rise or fall
 //! over the window at 99 % confidence, or by at most [`DRIFT`] of the mean, and if a rise or fall
 //! of [`UNSEEN`] of the mean is excluded at 99 % confidence. The second bound also bounds the error
-//! of the mean: the error of the line's rise is √12 times that of the mean, so that the mean is
+//! of the mean: the error of the line's rise is √12 times that of the mean, so the mean is
 //! known to within 1.1 % at 95 %.
 //!
 //! A significant drift is extrapolated over the jump that is to follow, which may be many times as

@@ -170,7 +170,7 @@ mod tests {
         assert!(!ticket.is_changed());
     }
 
-    /// An acknowledgement keeps its number, so that a newer one supersedes it.
+    /// An acknowledgement keeps its number, so a newer one supersedes it.
     #[test]
     fn acknowledgements_collect_none() {
         let ack = |next| {

@@ -90,7 +90,7 @@ fn vegas_rem_pays_its_target_and_knows_its_base() {
 }
 
 /// With the base known, a flow that begins late does not take the others' queue for
-/// propagation: the queue is 20 packets a flow, not three times 20 [Low02 §6.2].
+/// propagation: the queue is 20 packets per flow, not three times 20 [Low02 §6.2].
 #[test]
 fn a_known_base_prevents_persistent_congestion() {
     let queued = |base: &str| {

@@ -14,7 +14,7 @@ const CATALOGUE: Catalogue =
     Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
 /// One flow over `hops` bottlenecks of 100 Mbps and 1 ms in a row, and one over each of them. With an
-/// open window packets leave one by one, so that the error is the estimator's own.
+/// open window packets leave one by one, so the error is the estimator's own.
 fn lot(hops: usize, access: &str, window: &str, seed: u64) -> Scenario {
     let text = format!(
         r#"

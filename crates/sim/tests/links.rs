@@ -67,7 +67,7 @@ fn a_rate_that_rises_reaches_the_packet_in_service() {
 }
 
 /// 10 Mbps and nothing in turn, a millisecond each: 5 Mbps, to the packet. A packet takes
-/// 0.8 ms, so that every other one is cut in two.
+/// 0.8 ms, so every other one is cut in two.
 #[test]
 fn a_link_that_flaps_every_millisecond_sends_half() {
     let mut events = String::new();

@@ -45,8 +45,8 @@ fn ten_alike_flows_rest() {
 }
 
 /// The queue of a flow that is alone is its window less the pipe, and a report is of the window before:
-/// z² − z + κ = 0, with roots on the unit circle at κ = 1. The target is 30 packets, so that a packet
-/// more or less is no swing.
+/// z² − z + κ = 0, with roots on the unit circle at κ = 1. The target is 30 packets, so a packet
+/// more or less is not a swing.
 #[test]
 fn eq_10_swings_beyond_a_gain_of_one() {
     let swing = |gain| {

@@ -48,7 +48,7 @@ fn most(controller: &str) -> Option<f64> {
 }
 
 /// No controller takes much more than the rival, whose losses are its own, unless that is its design. Monaco's
-/// pairs see no queue here, so that it is as Reno is.
+/// pairs see no queue here, so it is as Reno is.
 #[test]
 fn every_controller_leaves_loss_driven_flows_a_share() {
     let mut families = 0;

@@ -156,7 +156,7 @@ fn jitter_keeps_the_order_unless_told_otherwise() {
     assert!(again("{ uniform = \"3 ms\", reorder = true }") > 10.0);
 }
 
-/// Every third packet comes 2.2 ms later than the others, so that two overtake it.
+/// Every third packet comes 2.2 ms later than the others, so two overtake it.
 #[test]
 fn packets_that_are_held_back_are_overtaken() {
     let link = "rate = \"80 Mbps\"\ndelay = \"500 us\"\nreorder = { delay = \"2.2 ms\", gap = 3 }";
@@ -167,7 +167,7 @@ fn packets_that_are_held_back_are_overtaken() {
 }
 
 /// A byte per microsecond in, two offered. The bucket of 3000 bytes lets packets through at 0, 0.5,
-/// 1, 1.5 and 2 ms and is then empty, so that every other packet finds its bytes.
+/// 1, 1.5 and 2 ms and is then empty, so every other packet finds its bytes.
 #[test]
 fn a_policer_drops_what_it_has_no_tokens_for() {
     let link = "rate = \"80 Mbps\"\ndelay = \"500 us\"\npolicer = { rate = \"8 Mbps\", burst = \"3000 B\" }";

@@ -13,7 +13,7 @@ const CATALOGUE: Catalogue =
 const SEEDS: u64 = 10;
 /// Student's t with nine degrees of freedom exceeds this once in a thousand, both sides together.
 const ERRORS: f64 = 4.781;
-/// 10 Mbps in bytes a second.
+/// 10 Mbps in bytes per second.
 const RATE: f64 = 1.25e6;
 const SECONDS: f64 = 300.0;
 
@@ -164,7 +164,7 @@ fn md1_with_little_room() {
 }
 
 /// Batches of five packets at once, at random instants: a batch waits as a customer of M/D/1 whose
-/// service takes five packets, and a packet for those of its batch before it, two in the mean.
+/// service takes five packets, and a packet for those of its batch before it, two on average.
 #[test]
 fn batches() {
     const BATCH: f64 = 5.0;

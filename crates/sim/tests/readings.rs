@@ -269,7 +269,7 @@ fn a_poisson_flow_waits_as_in_m_d_1() {
     }
 }
 
-/// Five packets at once, twenty times a second: the queue is empty for most of the time.
+/// Five packets at once, twenty times per second: the queue is empty for most of the time.
 #[test]
 fn the_longest_queue_is_that_of_any_instant() {
     let demand = r#"{ on_off = { rate = "1 Tbps", burst = "5000 B", pause = "50 ms" } }"#;

@@ -100,8 +100,8 @@ fn at_one_per_cent(sender: (&str, &[(&str, Raw)])) -> f64 {
 /// One flow, 1 % of its packets lost at random, a round trip of 100 ms: 1000 s of ns-2 2.35 with
 /// `Agent/TCP/Newreno` and `Agent/TCP/Sack1` (packetSize_ 960, window_ 10000, minrto_ 0.2, an
 /// ErrorModel of packets on a 100 Mbps link) give 0.911 to 0.946 Mbps with five seeds, 0.934 and
-/// 0.932 in the mean. The square-root formula, which knows no time-outs, says
-/// √(3 / 2p) packets a round trip, 0.980 Mbps.
+/// 0.932 on average. The square-root formula, which knows no time-outs, says
+/// √(3 / 2p) packets per round trip, 0.980 Mbps.
 #[test]
 fn the_response_to_random_losses_is_that_of_ns2() {
     for sender in [("newreno", vec![]), ("newreno", vec![STEADY]), ("newreno", vec![SACK])] {

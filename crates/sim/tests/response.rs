@@ -25,7 +25,7 @@ fn pftk(p: f64, rtt: f64, timeout: f64) -> f64 {
 /// Random losses, between two formulas.
 ///
 /// From above: Ott, Kemperman and Mathis, "The Stationary Behavior of Ideal TCP Congestion
-/// Avoidance", 1996, have 1.3095/√p packets a round trip for independent losses, windows that are
+/// Avoidance", 1996, have 1.3095/√p packets per round trip for independent losses, windows that are
 /// real numbers, and losses that are repaired at once, without a time-out. The constant is
 /// √2/E[S^-1/2], S = Σ 4^-k·E_k with exponential E_k of mean 1.
 ///
@@ -75,7 +75,7 @@ fn newrenos_response_to_random_losses_is_between_pftk_and_the_ideal() {
     }
 }
 
-/// One flow over droptail with a queue longer than the path. The link is never idle, so that the
+/// One flow over droptail with a queue longer than the path. The link is never idle, so the
 /// window W grows by a packet in each W/C, from half of the window W* that overflows path and
 /// queue. So it takes 3·W*²/(8·C) to come back to it, and the mean window is 7/9·W*, of which the
 /// path holds its part. The recovery of the one packet lost takes a round trip, W*/C, in which the
@@ -179,7 +179,7 @@ fn dctcps_share_of_marks_and_queue_are_those_of_the_paper() {
         let swing = 0.5 * (2.0 * n * (product + k)).sqrt();
         println!(
             "{flows} flows: α {alpha:.4} ± {:.4}, by the form {expected:.4} ({:.3}); queue {queue:.1} \
-             packets in the mean, {longest} at most, by the form {:.1} and {:.1}",
+             packets on average, {longest} at most, by the form {:.1} and {:.1}",
             T95 * spread.sqrt(),
             alpha / expected,
             k + n - swing / 2.0,

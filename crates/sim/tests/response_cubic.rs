@@ -9,7 +9,7 @@ use accord_sim::run;
 use accord_traffic::{Dice, Purpose};
 
 /// RFC 9438 §5.1: in its cubic region, with a loss after each 1/p packets, CUBIC's window is
-/// (C·(3 + β)/(4·(1 − β)))^(1/4)·(RTT/p)^(3/4) in the mean. One flow over a queue much shorter
+/// (C·(3 + β)/(4·(1 − β)))^(1/4)·(RTT/p)^(3/4) on average. One flow over a queue much shorter
 /// than the path loses at equal distances, and its round-trip time is nearly constant. The time
 /// from one loss to the next is K of eq. 2. A loss more or less of about fifty makes 1.5 % of the
 /// window and 2 % of the time; a loss is answered a round trip after it happened, 0.1 s of 8.
@@ -44,7 +44,7 @@ fn cubics_response_is_that_of_rfc_9438() {
 }
 
 /// RFC 9438 §4.3, eq. 3, and §5.1: where round trips are short, with a loss after each 1/p packets,
-/// CUBIC's window is in the mean that of Reno, √(3/2)/√p. The same settings as above with a round
+/// CUBIC's window is on average that of Reno, √(3/2)/√p. The same settings as above with a round
 /// trip of 22 ms: at these losses the cubic function would have 0.71 and 0.77 of it. A loss more or
 /// less of about 80 makes 0.6 % of the window, and a loss is answered a round trip after it happened,
 /// one of the 80 or 40 from loss to loss. The recovery of a loss, a round trip without growth, and
@@ -73,7 +73,7 @@ fn cubic_is_reno_where_round_trips_are_short() {
     }
 }
 
-/// The mean window of RFC 9438's law, for losses at independent distances of 1/p packets in the mean:
+/// The mean window of RFC 9438's law, for losses at independent distances of 1/p packets on average:
 /// windows are real numbers, losses are repaired at once, and the rules of §4.2, 4.3, 4.6 and 4.7 are
 /// integrated over round trips.
 fn law_of_rfc_9438(p: f64, rtt: f64) -> f64 {

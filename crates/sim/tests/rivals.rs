@@ -158,7 +158,7 @@ fn copa_flows_keep_the_queue_of_the_authors_program() {
     }
 }
 
-/// The queue of three flows is not nearly empty often enough for the rule of the source, so that they
+/// The queue of three flows is not nearly empty often enough for the rule of the source, so they
 /// compete with each other. Fair they are all the same.
 #[test]
 fn three_copa_flows_take_each_other_for_others() {

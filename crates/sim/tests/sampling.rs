@@ -38,7 +38,7 @@ fn what_changes_at_the_time_of_a_sample_is_no_part_of_it() {
 }
 
 /// A transfer of 100 packets ends within a second. Its values end with it, as those of a flow that stops, and as
-/// those of theory and fluid, so that a mean is over the time of the transfer.
+/// those of theory and fluid, so a mean is over the time of the transfer.
 #[test]
 fn values_end_with_a_transfer() {
     let queue = discipline("droptail", &[]);

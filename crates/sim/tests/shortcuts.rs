@@ -130,7 +130,7 @@ fn tunnels_beside_streams_and_datagrams() {
     }
     d.0.flows[0].demand = Demand::OnOff { rate: None, burst, pause };
     d.0.flows[1].demand = Demand::Size(Bytes::new(3_000_000));
-    // Lossy and quick, so that packets of one connection meet the next.
+    // Lossy and quick, so packets of one connection meet the next.
     d.0.flows[2].demand = Demand::Web(web());
     d.0.flows[3].demand = Demand::Web(web());
     same("mixed", &d.0);

@@ -137,7 +137,7 @@ fn a_tunnel_without_contention_passes_all() {
             assert_eq!(edges[1].dropped, tunnelled(call.dropped));
             assert_eq!(edges[1].entered.bytes, 1060 * edges[1].entered.packets);
             assert!(call.held.packets < 100, "{demand}, {seed}: {call:?}");
-            // The pace follows the load, so that a burst may wait for longer than CoDel allows.
+            // The pace follows the load, so a burst may wait for longer than CoDel allows.
             let drops = mean(&s, &run, Metric::EdgeDrops, "b");
             assert!(drops <= 12.0, "{demand}, {seed}: {drops} of 12,500");
         }

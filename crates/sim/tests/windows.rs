@@ -9,7 +9,7 @@ use accord_sim::{Because, Plan, Shortcuts, plan, run_with};
 use proptest::prelude::*;
 
 /// Compares the runs. Returns the events without windows and with them. Events of timers that were
-/// moved do not happen in windows, so that the two differ where there are windows.
+/// moved do not happen in windows, so the two differ where there are windows.
 fn same(s: &Scenario) -> [u64; 2] {
     let [fused, windows] = [Shortcuts::CutThrough, Shortcuts::All].map(|shortcuts| {
         let (mut run, ports, flows) = run_with(s, &mut Quiet, shortcuts).expect("it runs");
@@ -76,7 +76,7 @@ const DISCIPLINES: [&str; 13] = [
 ];
 
 /// Ports with timers, that hold packets, and with two priorities, at one bottleneck after the other. A
-/// packet takes 1 ms at the first one, so that services end with samples, timers and arrivals.
+/// packet takes 1 ms at the first one, so services end with samples, timers and arrivals.
 #[test]
 fn ports_with_events_of_their_own() {
     for discipline in DISCIPLINES {

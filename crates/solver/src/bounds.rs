@@ -51,7 +51,7 @@ fn bounds(demand: &Demand, q: f64, gap: f64) -> (f64, f64) {
         return (demand.least(), demand.rate(0.0).max(0.0));
     }
     let most = gap * (1.0 + SURPLUS);
-    // The distance is computed after rounding, so that both parts of the area refer to the same
+    // The distance is computed after rounding, so both parts of the area refer to the same
     // price.
     let dearer = |by: f64| {
         let to = q + by;

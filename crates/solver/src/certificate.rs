@@ -15,8 +15,8 @@
 //! ln k). It is divided by Σ q·x (which is W if all demands are `Log`).
 //!
 //! **Rounding.** The residuals are plain floating point, accurate to about 1e-15. The gap is
-//! rounded outward, so that it is a proof. It assumes of q only that it is within [`PRICE`], and of
-//! x(q) only that demands decrease with the price, so that x at either end of that interval
+//! rounded outward, so it is a proof. It assumes of q only that it is within [`PRICE`], and of
+//! x(q) only that demands decrease with the price, so x at either end of that interval
 //! encloses it ([`Enclosed`]). Loads are summed without rounding loss ([`Sum`]). Every inequality
 //! is evaluated at the weaker end of its intervals. The proof rests on IEEE 754 arithmetic and on
 //! `ln_1p` and `powf` being within 4 units in the last place; the common libraries are within 1.
@@ -307,7 +307,7 @@ impl Flows {
     fn new(problem: &Problem, rates: &[f64], prices: &[f64]) -> Self {
         let routes = problem.routes();
         let mut links = vec![Link::default(); routes.links()];
-        // A link's sums are large, so that parts have to be longer to pay.
+        // A link's sums are large, so parts have to be longer to pay.
         let parts = part_count(routes.hops(), 4 * routes.links());
         let share = routes.flows().div_ceil(parts);
         let part = |i: usize| i * share..((i + 1) * share).min(routes.flows());

@@ -14,7 +14,7 @@ use std::ops::Range;
 /// the quadratic model. At 1 the cut would be at the solution of a flow alone on its link.
 const HEADROOM: f64 = 2.0;
 
-/// The highest initial price, so that sums over a path are finite.
+/// The highest initial price, so sums over a path are finite.
 const DEAREST: f64 = 1e300;
 
 #[derive(Debug)]

@@ -45,7 +45,7 @@ const POLISH_ABOVE: f64 = 0.01;
 const DAMPING: f64 = 0.1;
 const DAMPING_BOUNDS: (f64, f64) = (1e-13, 0.05);
 /// The bounds of the boost that also multiplies λ. The boost falls with each full step and rises
-/// with each other one, so that directions of little curvature are not damped permanently. Above
+/// with each other one, so directions of little curvature are not damped permanently. Above
 /// the upper bound the solver gives up.
 const LEAST_BOOST: f64 = 1e-6;
 const LARGEST_BOOST: f64 = 1e8;
@@ -447,7 +447,7 @@ mod tests {
         assert_eq!((of(0.5).total, of(0.5).overload), (1.5, 1.0));
     }
 
-    /// Beyond the highest price the excess is dropped, and is no residual.
+    /// Beyond the highest price the excess is dropped, and is not a residual.
     #[test]
     fn an_overload_at_the_highest_price_is_no_residual() {
         assert_eq!((residuals(0.5, 0.5).total, residuals(0.5, 0.5).overload), (0.0, 0.0));

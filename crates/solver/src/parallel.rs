@@ -45,7 +45,7 @@ where
 {
     let alone = parts.len() <= 1 || rayon::current_num_threads() == 1;
     let many = match alone {
-        // The sums of one part at a time, so that they stay in a near cache.
+        // The sums of one part at a time, so they stay in a near cache.
         true => parts.len().min(2),
         false => parts.len(),
     };

@@ -53,7 +53,7 @@ impl Problem {
     /// With delays as prices, P = B/c is the delay of a full buffer `[Har02 eq. 17]`. A link at its
     /// limit may be overloaded, and drops the excess. The problem is then max Σ U(x) − Σ P·z
     /// subject to R·x ≤ c + z, z ≥ 0, where z is the lost rate. Its dual is the one without limits
-    /// on 0 ≤ p ≤ P, so that rates remain unique.
+    /// on 0 ≤ p ≤ P, so rates remain unique.
     ///
     /// # Errors
     ///

@@ -134,7 +134,7 @@ proptest! {
     }
 }
 
-/// Capacities over 18 orders of magnitude in one network are no excuse.
+/// Capacities over 18 orders of magnitude in one network are not an excuse.
 #[test]
 fn capacities_over_18_orders_of_magnitude_are_solved() {
     let mut random = Random::new(31);

@@ -281,7 +281,7 @@ impl Found {
             let name = &scenario.groups[group].name;
             if doubts.competes {
                 self.notes.add(format!("swings of {name}"), 0.1, format!(
-                    "{name} keeps its target in the mean of its swings only, in which the link may be idle, and more where it finds that others fill the queue"
+                    "{name} meets its target only on average; the link may go idle, and it queues more alongside flows that fill the buffer"
                 ));
             }
             if doubts.between {

@@ -94,7 +94,7 @@ pub(crate) struct Left {
 /// are done, no finer than by `period`.
 ///
 /// A phase that is not `wanted` is passed over if nothing depends on it: it is too short to leave
-/// queues behind, and no event changes the network at its end, so that its flows measure nothing in
+/// queues behind, and no event changes the network at its end, so its flows measure nothing in
 /// it that they do not measure in the next one. A hundred thousand flows that start within a second
 /// make as many phases, and samples show few of them.
 pub(crate) fn phases(

@@ -112,7 +112,7 @@ impl State<'_> {
         if window > MATERIAL * most {
             let name = self.group(sender.flow);
             notes.add(format!("wires of {name}"), window / most, format!(
-                "losses on the wire are left out: {:.2} % of the packets of {name} are lost there, and a window that halves at each loss has {most:.0} pkt in the mean; here it has {window:.0} pkt",
+                "losses on the wire are left out: {:.2} % of the packets of {name} are lost there, and a window that halves at each loss has {most:.0} pkt on average; here it has {window:.0} pkt",
                 100.0 * lost
             ));
         }
@@ -183,7 +183,7 @@ impl State<'_> {
             let waits: f64 = full.clone().map(|&l| 0.5 * of.packet.as_f64() / self.rate[l]).sum();
             if waits > COARSE * rtt {
                 notes.add(format!("waits of {name}"), waits / rtt, format!(
-                    "control packets of {name} wait for the packet in service, {:.1} ms in the mean, which is left out of round-trip times",
+                    "control packets of {name} wait for the packet in service, {:.1} ms on average, which is left out of round-trip times",
                     1e3 * waits
                 ));
             }
@@ -200,7 +200,7 @@ impl State<'_> {
                 let part =
                     (before.delay[l].as_secs_f64() - self.network.delay[l].as_secs_f64()) / rtt;
                 notes.add(format!("fall of {link}"), part, format!(
-                    "the delay of {link} has fallen: packets do not overtake those on its wire, so that round trips over a full link stay as long as they were; here they are shorter"
+                    "the delay of {link} has fallen: packets do not overtake those on its wire, so round trips over a full link stay as long as they were; here they are shorter"
                 ));
             }
         }
@@ -328,7 +328,7 @@ impl State<'_> {
                 let held = backlog * traffic.largest / rate;
                 if held > MATERIAL {
                     notes.add(format!("queue of {name}"), held, format!(
-                        "no packet waits at {name} here; each that does in the mean, as in bursts, has rem leave {:.0} % of it unused",
+                        "no packet waits at {name} here; each that does on average, as in bursts, has rem leave {:.0} % of it unused",
                         100.0 * held
                     ));
                 }

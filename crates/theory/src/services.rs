@@ -106,7 +106,7 @@ impl State<'_> {
                     && (h.contract == held.contract && near(h.rate, held.rate))
                     && near(h.due, held.due)
             };
-            // Only the latest few are compared, so that flows that all differ do not take quadratic
+            // Only the latest few are compared, so flows that all differ do not take quadratic
             // time.
             match gathered.iter_mut().rev().take(64).find(same) {
                 Some(other) => other.flows.extend(held.flows),

@@ -3,7 +3,7 @@
 //! A tunnel is a flow of the network: its contract and weight give its share of the links. It
 //! sends the traffic of its riders, so it is greedy unless all of them have a rate. Its share is
 //! then divided inside. The edge queue serves the queues of flows in turns of equal bytes, whatever
-//! their controllers are, so that shares are max-min fair, and a flow whose application has a rate
+//! their controllers are, so shares are max-min fair, and a flow whose application has a rate
 //! gets no more than that. So theory needs no model of the controllers of riders.
 //!
 //! Departures. Riders keep the edge busy: a controller that leaves the edge empty at times, such as
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 /// The rounding error by which a link outside of tunnels may exceed its rate.
 const NEAR: f64 = 1e-9;
 
-/// The riders of a phase, which are no flows of the network.
+/// The riders of a phase, which are not flows of the network.
 pub(crate) struct Riders {
     /// The riders of each tunnel that has some.
     of: BTreeMap<usize, Vec<usize>>,

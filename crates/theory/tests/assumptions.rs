@@ -295,10 +295,9 @@ fn windows_of_few_packets_are_said() {
 
 #[test]
 fn reasons_for_no_equilibrium_are_the_familys() {
-    for (controller, expected) in [
-        ("newreno", "f (newreno) reacts to loss"),
-        ("copa", "f keeps its target in the mean of its swings only"),
-    ] {
+    for (controller, expected) in
+        [("newreno", "f (newreno) reacts to loss"), ("copa", "f meets its target only on average")]
+    {
         let flows = group("f", "left", "right", &format!("\"{controller}\""), "");
         let (_, run) = run(&dumbbell(PLAIN, &flows));
         assert!(says(&run, expected), "{:?}", run.notes);

@@ -12,7 +12,7 @@ fn late(text: String) -> String {
 }
 
 /// A path that grows by 40 ms after 5 ms: no sample shows the 5 ms, but the flow has measured its base in
-/// them. It takes the difference for a queue, so that 2 packets last for 40 ms [Xia05 figure 5].
+/// them. It takes the difference for a queue, so 2 packets last for 40 ms [Xia05 figure 5].
 #[test]
 fn a_base_that_was_measured_before_any_sample_is_kept() {
     let change = "[[event]]\nat = \"5 ms\"\nlink = \"bottleneck\"\ndirection = \"forward\"\ndelay = \"50 ms\"\n";
@@ -159,7 +159,7 @@ fn fixed_rates_do_not_determine_delays() {
     assert!(says(&run, "the delays of one, two, three are not unique"), "{:?}", run.notes);
 }
 
-/// A transfer that fits into a round trip of the narrowest link is no part of an equilibrium; a larger one
+/// A transfer that fits into a round trip of the narrowest link is not a part of an equilibrium; a larger one
 /// is.
 #[test]
 fn a_transfer_counts_from_a_round_trip_of_the_narrowest_link_on() {
@@ -203,7 +203,7 @@ fn a_queue_of_the_way_back_is_not_an_accumulation_limit() {
     assert!(!says(&run, "accumulation limit"), "{:?}", run.notes);
 }
 
-/// A contract that the application does not use up is no contract, also where the flow sees the way back.
+/// A contract that the application does not use up is not a contract, also where the flow sees the way back.
 #[test]
 fn an_application_below_its_contract_may_see_the_way_back() {
     let contracted =

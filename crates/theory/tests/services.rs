@@ -125,7 +125,7 @@ fn services(run: &Run) -> Vec<&str> {
 }
 
 /// The long flows of [Har02 table I], and two cross flows on each bottleneck of the weights that
-/// the four there have together, so that eq. 18 is the same.
+/// the four there have together, so eq. 18 is the same.
 #[test]
 fn har02_figure_6_says_who_is_held_at_which_limit() {
     let cross =

@@ -72,7 +72,7 @@ fn two_transfers_share_until_the_first_is_done() {
             assert!(same, "flow {flow} at {second} s: {got}, not {expected}");
         }
     }
-    // The link is idle at the end, which is no phase without an equilibrium.
+    // The link is idle at the end, which is not a phase without an equilibrium.
     assert_eq!(run.certificates.len(), 2);
     assert!(run.notes.is_empty(), "{:?}", run.notes);
 }
@@ -88,7 +88,7 @@ fn a_long_flow_has_the_link_again_when_a_file_is_there() {
     }
 }
 
-/// Twice the weight is twice the rate, so that it is done first although it has more to send.
+/// Twice the weight is twice the rate, so it is done first although it has more to send.
 #[test]
 fn weights_decide_which_transfer_is_done_first() {
     let heavy = group("heavy", "demand = { size = \"18 MB\" }\nservice = { weight = 2 }");
@@ -119,7 +119,7 @@ fn a_transfer_waits_while_there_is_no_equilibrium() {
     assert!(rate(&run, 1, 20.1).is_nan());
 }
 
-/// A kilobyte is sent before anything comes back: it is no part of an equilibrium.
+/// A kilobyte is sent before anything comes back: it is not a part of an equilibrium.
 #[test]
 fn a_transfer_of_less_than_a_round_trip_is_left_out() {
     let short = group(
@@ -133,7 +133,7 @@ fn a_transfer_of_less_than_a_round_trip_is_left_out() {
     assert_eq!(said.count(), 1, "{:?}", run.notes);
 }
 
-/// Transfers that are done within a sample leave together, so that phases are as many as samples, not
+/// Transfers that are done within a sample leave together, so phases are as many as samples, not
 /// as transfers.
 #[test]
 fn phases_are_bounded_by_samples() {

@@ -49,7 +49,7 @@ impl Demand {
 
     /// Returns the mean rate in bit/s if the network carries all of the demand. Returns `None` for
     /// a demand without a rate of its own, and for web users without a load. For live video it is
-    /// the highest rate. A burst without a rate counts as if it took no time, so that the result is
+    /// the highest rate. A burst without a rate counts as if it took no time, so the result is
     /// an upper bound.
     pub fn mean_rate(&self) -> Option<f64> {
         match self {

@@ -38,7 +38,7 @@ pub fn normal(dice: &mut Dice) -> f64 {
 }
 
 /// Draws a radius and an angle by the method of Box and Muller. The second number of the pair is
-/// not used, so that every draw takes two uniform numbers.
+/// not used, so every draw takes two uniform numbers.
 fn polar(dice: &mut Dice) -> (f64, f64) {
     let radius = sqrt(-2.0 * log(positive(dice)));
     (radius, std::f64::consts::TAU * dice.uniform())

@@ -9,11 +9,11 @@
 //! | reaction latency τ_v | the target changes once per τ_v at most | `latency` | 200 ms |
 //! | frame interval | t_0 = 1/FPS, times 1 + a Laplace variable of scale `interval_scale` | `fps`, `interval_scale` | 30, 0.15 |
 //! | frame size | B_0 = R_v·t_0/8, times 1 + a Laplace variable of scale `size_scale` | `size_scale` | 0.15 |
-//! | transient | after a change by more than `change` of the target: K_d frames, the first of `burst_size`·B_0 and the others smaller, so that all have the mean B_0 | `burst`, `burst_size`, `change` | 8, 3.24, 50 % |
+//! | transient | after a change by more than `change` of the target: K_d frames, the first of `burst_size`·B_0 and the others smaller, so all have the mean B_0 | `burst`, `burst_size`, `change` | 8, 3.24, 50 % |
 //!
 //! Departures. The first frame of a transient is relative to B_0, as 13.5 KB are to the 4.17 KB of
-//! the RFC's 1 Mbps, so that a transient carries the target rate whatever that is. Laplace variables
-//! are bounded by −1 and 1, so that no frame is negative and the means hold. Bytes are carried in
+//! the RFC's 1 Mbps, so a transient carries the target rate whatever that is. Laplace variables
+//! are bounded by −1 and 1, so no frame is negative and the means hold. Bytes are carried in
 //! whole packets, and the rest of a frame goes with the next.
 
 use crate::draw::laplace;
@@ -131,7 +131,7 @@ mod tests {
         pause: None,
     };
 
-    /// Frames of one byte per packet, so that the number of packets is the size.
+    /// Frames of one byte per packet, so the number of packets is the size.
     fn frames(encoder: &mut Encoder, media: &Media, count: usize) -> Vec<(u64, f64)> {
         let mut dice = Dice::new(1, 0, Purpose::Demand);
         let frame = |_| {

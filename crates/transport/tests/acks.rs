@@ -144,7 +144,7 @@ fn a_new_block_gives_a_round_trip_time_and_a_bare_duplicate_none() {
 }
 
 /// The same block again, a packet that arrives a second time, and an acknowledgement that later ones
-/// overtook are no samples: the first two echo a packet that was timed, and the third waited on its way
+/// overtook are not samples: the first two echo a packet that was timed, and the third waited on its way
 /// back [RFC 9002 §5.1].
 #[test]
 fn what_is_no_news_gives_no_round_trip_time() {

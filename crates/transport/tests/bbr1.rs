@@ -91,7 +91,7 @@ fn a_steady_flow_has_a_queue_of_a_quarter_of_the_product_at_most() {
 
 #[test]
 fn probe_rtt_comes_every_ten_seconds_for_200_ms() {
-    // A second flow would keep the queue; here the path gets longer, so that the first round-trip
+    // A second flow would keep the queue; here the path gets longer, so the first round-trip
     // times are the smallest.
     let mut path = usual(100_000);
     path.run(1.0, |_| ());

@@ -149,7 +149,7 @@ fn a6_and_a21_probing_up_ends_on_loss() {
         path.link.loss = 0.2;
         path.until(1.0, "ProbeBW_DOWN", |p| view(p).state != State::ProbeBwUp);
         let v = view(&path);
-        // Little is in flight after these losses, so that DOWN may end at once.
+        // Little is in flight after these losses, so DOWN may end at once.
         assert!(matches!(v.state, State::ProbeBwDown | State::ProbeBwCruise), "{v:?}");
         assert!(!v.full_bw_now, "by loss, not by a plateau");
         let bdp = path.link.bdp();
@@ -306,7 +306,7 @@ fn a20_probe_rtt_in_startup_returns_to_startup() {
     // The application sends too little for Startup to end.
     let rate = Rate::from_bps(2_000_000);
     let mut path = Path::limited(bbr(), Link::new(100.0, 40.0, 1000), rate);
-    // The round-trip time rises, so that no sample is as small as the first ones.
+    // The round-trip time rises, so no sample is as small as the first ones.
     path.run(1.0, |_| ());
     path.link.propagation = Duration::from_ms(50);
     path.until(7.0, "ProbeRTT", |p| view(p).state == State::ProbeRtt);

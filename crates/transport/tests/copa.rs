@@ -87,7 +87,7 @@ fn slow_start_ends_when_the_queue_is_there() {
     assert!(path.controller().cwnd().as_f64() < 1.5 * bdp * PACKET.as_f64());
 }
 
-/// v doubles per round trip, so that ten times the rate is found in a few round trips, not in one
+/// v doubles per round trip, so ten times the rate is found in a few round trips, not in one
 /// per 1/δ packets: 600 packets more would take 300 [Arun18 §2.1].
 #[test]
 fn ten_times_the_rate_is_found_by_velocity() {

@@ -61,7 +61,7 @@ fn each_packet_is_answered_until_two_pairs_have_arrived() {
     assert_eq!(e.data(150, 160), [0; 0]);
 }
 
-/// Pairs are 100 ms apart, so that counts are 25 ms apart. The report that answers a pair is one of the
+/// Pairs are 100 ms apart, so counts are 25 ms apart. The report that answers a pair is one of the
 /// four answers of a round trip.
 #[test]
 fn there_are_m_answers_per_round_trip() {

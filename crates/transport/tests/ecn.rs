@@ -43,7 +43,7 @@ fn windows(
     let mut end = Time::ZERO + RTT + RTT.mul_f64(0.5);
     while windows.len() < rounds {
         while let Ok(segment) = sender.poll(now) {
-            // Apart, so that acknowledgements do not come in one instant.
+            // Apart, so acknowledgements do not come in one instant.
             let arrival = now + RTT + Duration::from_us(sent);
             let what = fate(sent);
             if what != Fate::Lost {

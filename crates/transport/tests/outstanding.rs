@@ -183,7 +183,7 @@ fn a_packet_larger_than_the_window_goes_alone() {
     }
 }
 
-/// The latest data was as late by virtual queues as by the path, so that half of the window is in them.
+/// The latest data was as late by virtual queues as by the path, so half of the window is in them.
 #[test]
 fn virtually_queued_data_is_outstanding_where_the_window_holds_it() {
     let inside = ("virtual", "inside");
@@ -197,7 +197,7 @@ fn virtually_queued_data_is_outstanding_where_the_window_holds_it() {
     ] {
         let mut f = Flow::full(law, switches);
         let (case, sent) = (format!("{law} {switches:?}"), f.i.sent());
-        // All has arrived, so that a window less the virtually queued bytes goes.
+        // All has arrived, so a window less the virtually queued bytes goes.
         let rtt = f.i.round_trip().latest().as_secs_f64();
         f.i.on_count(sent, rtt);
         let window = f.window() / 1000;

@@ -255,7 +255,7 @@ fn no_probe_amid_recovery() {
     hand.wait(40);
     assert_eq!(hand.all(1..4), [0]);
     hand.all(4..19);
-    // 0 is repaired and 19 is lost. Neither is reported, so that only the timer is left.
+    // 0 is repaired and 19 is lost. Neither is reported, so only the timer is left.
     assert_eq!(hand.time_out(), [0]);
 }
 

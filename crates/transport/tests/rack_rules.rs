@@ -70,7 +70,7 @@ fn a_repaired_tail_is_answered_once() {
     }
 }
 
-/// §7.4.2: a probe that is answered for is over, so that the next tail may be probed for.
+/// §7.4.2: a probe that is answered for is over, so the next tail may be probed for.
 #[test]
 fn the_next_tail_is_probed_for_too() {
     let mut hand = tail_lost(40, &[]);

@@ -221,7 +221,7 @@ fn marks_of_packets_sent_after_the_cut_cut_again() {
 }
 
 /// RFC 6675 §4, NextSeg (3): with nothing new to send, a hole with fewer than three packets
-/// beyond it is sent again, so that it needs no time-out.
+/// beyond it is sent again, so it needs no time-out.
 #[test]
 fn a_doubtful_hole_is_sent_again_when_there_is_nothing_new() {
     let mut hand = Hand::with("newreno", 20, 20, &[sack(true)]);
@@ -236,7 +236,7 @@ fn a_doubtful_hole_is_sent_again_when_there_is_nothing_new() {
     assert_eq!(hand.sender.timeouts(), 0);
 }
 
-/// RFC 6675 §4, NextSeg (4): then the last packet, once in a recovery, so that the loss of a tail
+/// RFC 6675 §4, NextSeg (4): then the last packet, once in a recovery, so the loss of a tail
 /// needs no time-out.
 #[test]
 fn the_last_packet_is_sent_again_once_when_there_is_nothing_else() {
@@ -300,7 +300,7 @@ fn vegas_repairs_on_the_first_duplicate() {
     }
 }
 
-/// RFC 6675 §5: the window is cut at once, so that half a round trip of acknowledgements releases
+/// RFC 6675 §5: the window is cut at once, so half a round trip of acknowledgements releases
 /// no packet, and each of the other half releases one. RFC 9937 §6.2 releases a packet for every
 /// second acknowledgement of the whole round trip (`prr.rs`).
 #[test]
@@ -335,7 +335,7 @@ fn each_packet_that_three_others_overtake_is_taken_for_lost() {
     assert!(hand.all(43..46).contains(&42));
     assert_eq!(hand.sender.retransmissions(), 2);
     assert!(hand.window().0 < 12.0, "{:?}", hand.window());
-    // It was late, too: at the same instant, so that the repair was in vain.
+    // It was late, too: at the same instant, so the repair was in vain.
     hand.all([42]);
     assert_eq!(hand.receiver.duplicates(), 0);
     hand.all([42]);

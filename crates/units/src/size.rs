@@ -24,7 +24,7 @@ impl Size {
     }
 }
 
-/// The units of packets. While a text is parsed, packets are counted in millionths, so that the
+/// The units of packets. While a text is parsed, packets are counted in millionths, so the
 /// number parser can be shared.
 const PACKET_UNITS: &[Unit] = &[
     Unit::new("pkt", 1e6),

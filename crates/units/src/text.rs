@@ -174,7 +174,7 @@ pub(crate) fn print(base: u64, units: &[Unit]) -> String {
     }
 }
 
-/// Shortens a text for a message, so that hostile input cannot fill the screen.
+/// Shortens a text for a message, so hostile input cannot fill the screen.
 fn clip(s: &str) -> String {
     match s.char_indices().nth(40) {
         Some((i, _)) => format!("{}…", &s[..i]),

@@ -1,7 +1,7 @@
 //! Connections of smoltcp's TCP that carry flows of Accord, by [`accord_net::Net::carry`].
 //!
 //! Both ends are an interface of smoltcp with one socket, on the time of the run. Their IP packets are
-//! the payloads of datagrams, so that each is 28 bytes longer on the links than TCP's own. smoltcp's
+//! the payloads of datagrams, so each is 28 bytes longer on the links than TCP's own. smoltcp's
 //! times are whole microseconds: fractions are cut off. Everything else is smoltcp's: handshake, window
 //! scaling, delayed acknowledgements, Nagle's algorithm, retransmissions and congestion control.
 

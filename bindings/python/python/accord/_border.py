@@ -55,7 +55,7 @@ def border(
         **options: Options of `sweep`: reps, engines, executor, store.
 
     Warns:
-        UserWarning: The property holds at all points, or at none, so that there are no cells.
+        UserWarning: The property holds at all points, or at none, so there are no cells.
 
     Example:
         Vegas keeps a bottleneck full. How small may its buffer be?

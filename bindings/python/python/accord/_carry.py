@@ -21,7 +21,7 @@ LOSSES = 20
 """The number of times that a batch may be lost before the sweep fails."""
 
 THREAD_SECONDS = 0.1
-"""The work of a batch of a thread, in seconds: little, so that all threads end together."""
+"""The work of a batch of a thread, in seconds: little, so all threads end together."""
 
 
 @dataclass(eq=False)
@@ -66,7 +66,7 @@ class Carrier:
                     finished = True
                     return
                 try:
-                    # With a timeout, so that an interrupt caught by another thread is noticed.
+                    # With a timeout, so an interrupt caught by another thread is noticed.
                     future = self._arrived.get(timeout=0.1)
                 except queue.Empty:
                     self._relieve()
@@ -86,7 +86,7 @@ class Carrier:
     def _next(self, ahead: int) -> Batch:
         size = 1
         if self._made > 0:
-            # At the end batches become smaller, so that all workers end together.
+            # At the end batches become smaller, so all workers end together.
             seconds = self._task_seconds if self._crew.batches else THREAD_SECONDS
             size = int(seconds / max(self._spent / self._made, 1e-6)) + 1
             size = max(1, min(size, self._left // ahead))

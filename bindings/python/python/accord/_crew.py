@@ -56,7 +56,7 @@ class Crew:
 
     @property
     def batches(self) -> bool:
-        """True if a task has a cost of its own, so that batches are long."""
+        """True if a task has a cost of its own, so batches are long."""
         return self._threads is None
 
     @property

@@ -37,7 +37,7 @@ def key(
     """Return the name of a run: a digest of the resolved scenario with its seed, and the build.
 
     Raises:
-        ValueError: A class of Python has no version, so that a change of it would go unseen.
+        ValueError: A class of Python has no version, so a change of it would go unseen.
 
     """
     classes = []

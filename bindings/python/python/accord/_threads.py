@@ -34,7 +34,7 @@ def on_all_cores(
         try:
             # Within the block: the first items run before all are submitted.
             futures = [threads.submit(one, item) for item in items]
-            # With a timeout, so that an interrupt caught by another thread is noticed.
+            # With a timeout, so an interrupt caught by another thread is noticed.
             while wait(futures, timeout=0.1, return_when=FIRST_EXCEPTION).not_done:
                 for future in futures:
                     if future.done():

@@ -18,7 +18,7 @@ thread_local! {
 }
 
 /// Takes the exception, if there is one. An engine that moves packets makes a run on one thread,
-/// with its observer, so that the exception belongs to the run.
+/// with its observer, so the exception belongs to the run.
 pub fn failure() -> Option<PyErr> {
     FAILURE.with_borrow_mut(Option::take)
 }
@@ -27,7 +27,7 @@ pub fn failure() -> Option<PyErr> {
 pub fn fail(e: PyErr) {
     if ALOUD.load(Ordering::Relaxed) {
         Python::attach(|py| e.print(py));
-        // The traceback is printed, so that a panic's own message would say it again.
+        // The traceback is printed, so a panic's own message would say it again.
         resume_unwind(Box::new(e.to_string()));
     }
     FAILURE.with_borrow_mut(|kept| {

@@ -3,7 +3,7 @@
 //! Half of the runs are random points of the ranges, by a seed. The others are steps from the worst
 //! point found, of decreasing size. A point that breaks the property is then moved back towards the
 //! scenario, as far as it still breaks it. Points follow from the seed and from figures of earlier
-//! runs, so that an interrupted search keeps figures only.
+//! runs, so an interrupted search keeps figures only.
 
 pub mod options;
 mod property;
@@ -32,7 +32,7 @@ use rayon::prelude::*;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The number of points tried at once. It is the same for any number of cores, so that the result
+/// The number of points tried at once. It is the same for any number of cores, so the result
 /// is, too.
 const BATCH: u64 = 8;
 /// The number of halvings on the way back to the scenario.

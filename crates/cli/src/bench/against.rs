@@ -1,4 +1,4 @@
-//! `accord bench --against ns2`: the workloads here and in another simulator, in turn, so that both
+//! `accord bench --against ns2`: the workloads here and in another simulator, in turn, so both
 //! run under the same conditions. Each workload has several pairs; the result is the median of
 //! their ratios. Neither records series: both read their counters at the end.
 

@@ -44,7 +44,7 @@ pub fn make(
     if !quiet && !left.is_empty() {
         note(announcement(plans, order, &left, catalogue));
     }
-    // The longest run begins first, so that it is not alone at the end.
+    // The longest run begins first, so it is not alone at the end.
     left.sort_by_key(|(p, t)| Reverse(work(&plans[*p].trials[*t].scenario)));
     let scenario = |(p, t): &(usize, usize)| &plans[*p].trials[*t].scenario;
     let total = left.iter().map(scenario);

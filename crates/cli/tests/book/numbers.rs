@@ -1,8 +1,8 @@
 //! The numbers of a study that no command prints.
 //!
-//! In `## Result` and `## Consequence` a number with a decimal point, or with a unit, has to stand
-//! with the same digits in a block of the page that a command reprints, or as a setting in the
-//! parts above (`## Question`, `## Method`, `## Command`, `## Analysis`, blocks of scenarios) or
+//! In `## Result` and `## Consequence`, or `### Result: SUBJECT` on a page of several studies, a
+//! number with a decimal point, or with a unit, has to stand with the same digits in a block of the
+//! page that a command reprints, or as a setting in the parts above (`## Question`, `## Method`, `## Command`, `## Analysis`, blocks of scenarios) or
 //! between backticks. Two comments excuse the others:
 //!
 //! - `<!-- not measured: REASON -->`: the table, block or paragraph after it, and repetitions of a
@@ -53,7 +53,7 @@ fn stated(line: &str) -> BTreeSet<String> {
         if UNITS.contains(&bare) {
             unit = true;
         } else if let Some(number) = number(word) {
-            // A sentence ends after the number, so that no unit of the next one belongs to it.
+            // A sentence ends after the number, so no unit of the next one belongs to it.
             unit &= !word.ends_with('.');
             if unit || number.contains('.') {
                 found.insert(number.to_string());
@@ -72,8 +72,9 @@ pub fn loose(page: &Page) -> Vec<String> {
     let mut excused = false;
     for (i, line) in page.lines.iter().enumerate() {
         let block = page.blocks.iter().find(|b| b.lines.contains(&i));
-        if line.starts_with("## ") && block.is_none() {
-            judged = ["## Result", "## Consequence"].contains(&line.as_str());
+        if (line.starts_with("## ") || line.starts_with("### ")) && block.is_none() {
+            judged = ["## Result", "## Consequence"].contains(&line.as_str())
+                || line.starts_with("### Result");
         }
         let remark = block.and_then(|b| b.remark.as_deref()).unwrap_or_default();
         let printed = ["output of: ", "messages of: ", "file: "];
@@ -128,6 +129,8 @@ mod tests {
         assert_eq!(said("From 5 to 12 % are lost."), ["8: 12, 5 not reprinted"]);
         assert_eq!(said("It fails 10 of 31 checks."), ["8: 10, 31 not reprinted"]);
         assert_eq!(said("| a |\n|---|\n| 12.5 |"), ["10: 12.5 not reprinted"]);
+        let below = format!("## One\n\n### Result: one\n\n{table}\nIt gets 36.5 Mbps.\n");
+        assert_eq!(of(&below), ["10: 36.5 not reprinted"]);
         assert_eq!(said("(0.21), in 1.0"), ["8: 0.21, 1.0 not reprinted"]);
     }
 

@@ -51,7 +51,7 @@ pub fn controllers_carry_data() {
         let client = transfer(network.connect(&attached.name), BYTES, || {});
         let status = attached.until("nearly all was delivered", |status| {
             let delivered = &status["connections"][0]["delivered_bytes"];
-            // Reports come once per round trip, so that of the last one may be missing.
+            // Reports come once per round trip, so of the last one may be missing.
             delivered.as_u64().is_some_and(|n| n >= BYTES as u64 * 9 / 10)
         });
         let connection = &status["connections"][0];

@@ -51,7 +51,7 @@ impl Policer {
         self.begin(delivered, now);
     }
 
-    /// Takes a sample. Returns true if the rate of a policer has been kept long enough, so that
+    /// Takes a sample. Returns true if the rate of a policer has been kept long enough, so
     /// probing restarts.
     pub fn sample(
         &mut self,

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! m̂ is the mean over the packets acknowledged. Older packets count less: each new one counts 1/N.
-//! The first N packets count alike. The logarithm is convex, so p̂ is too high in the mean, by
+//! The first N packets count alike. The logarithm is convex, so p̂ is too high on average, by
 //! about m / (4·N·(1 − m)·ln φ). N has to be large against m / (1 − m).
 
 /// The share of marked packets, and the price that follows from it.

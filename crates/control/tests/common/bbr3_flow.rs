@@ -85,7 +85,7 @@ impl Flow {
         self.ack(self.sample(), self.rtt, in_flight)
     }
 
-    /// Startup, to its end in Drain: each acknowledgement is of a whole round trip, so that the window
+    /// Startup, to its end in Drain: each acknowledgement is of a whole round trip, so the window
     /// grows beyond the product.
     pub fn fill(&mut self) {
         for _ in 0..4 {

@@ -1,6 +1,6 @@
 //! Plots of a dossier: means with their intervals, and ellipses of delay and goodput.
 //!
-//! The charts are as wide as a telephone's screen, so that their text has one size everywhere. They
+//! The charts are as wide as a telephone's screen, so their text has one size everywhere. They
 //! take their colours from the page.
 
 use crate::evaluation::Row;

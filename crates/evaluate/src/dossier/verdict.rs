@@ -64,7 +64,7 @@ pub(super) fn counts(all: &[Compared]) -> String {
     let count = |finding| all.iter().filter(|c| c.finding == finding).count();
     let moved = match count(Finding::Moved) {
         0 => String::new(),
-        n => format!(", {n} different where neither is better"),
+        n => format!(", {n} different with no preferred direction"),
     };
     format!(
         "{} worse, {} better{moved}, {} alike and {} unclear",

@@ -138,7 +138,7 @@ pub(super) fn read(
             }
             let scenario = checked(&origin, &case.scenario)?;
             let text = text_of(&scenario).map_err(|why| {
-                let message = format!("the scenario \"{scenario}.toml\" cannot be had: {why}");
+                let message = format!("scenario \"{scenario}.toml\": {why}");
                 wrong(case.scenario.span(), message, None)
             })?;
             let measures = case.measures.iter().map(find);
@@ -237,7 +237,8 @@ fn measure(
                 let found = known.iter().position(|m| m.name == *name);
                 let plain = found.filter(|i| !matches!(known[*i].figure, Figure::Ratio(..)));
                 let Some(found) = plain else {
-                    let message = format!("no measure \"{name}\" that is no ratio stands above");
+                    let message =
+                        format!("\"{name}\" must name an earlier measure that is not a ratio");
                     let hint = suggest(name, known.iter().map(|m| m.name.as_str()));
                     return wrong(ratio.span(), message, hint);
                 };

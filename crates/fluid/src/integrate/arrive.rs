@@ -41,7 +41,7 @@ pub(super) struct Equations {
     pub loads: Loads,
     /// Queues of links with rate 0.
     pub dead: Vec<bool>,
-    /// Queues whose arrivals all come from one preceding queue that is no faster, so that nothing
+    /// Queues whose arrivals all come from one preceding queue that is no faster, so nothing
     /// waits there.
     pub follows: Vec<bool>,
     /// The queues of known delay: those of `dead` links, and those where nothing waits.

@@ -1,7 +1,7 @@
 //! Queues at which nothing waits, since all arrivals come from a queue that is no faster.
 //!
 //! The equations do not determine which of two equal links in series holds the queue, and rounding
-//! would split it between them, so that neither link is fully used. Packets wait at the first.
+//! would split it between them, so neither link is fully used. Packets wait at the first.
 
 use super::Integration;
 use crate::path::{Hop, Network};

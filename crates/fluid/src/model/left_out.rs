@@ -157,7 +157,7 @@ impl Model<'_> {
                 let size = 0.3 / flows;
                 return (flows < MANY).then(|| {
                     (size, format!(
-                        "{} has {flows:.0} loss-based flows, of which packets lose some and not all at a time; the fluid spreads losses evenly, so that queues and shares of few flows differ",
+                        "{} has {flows:.0} loss-based flows, of which packets lose some and not all at a time; the fluid spreads losses evenly, so queues and shares of few flows differ",
                         self.scenario.links[link].name
                     ))
                 });
@@ -180,7 +180,7 @@ impl Model<'_> {
         }
     }
 
-    /// Notes links whose demands are as large as their rate, so that no queue is better than another.
+    /// Notes links whose demands are as large as their rate, so no queue is better than another.
     fn demands_alone(&self, notes: &mut Notes) {
         let network = self.network(Time::ZERO);
         let of = |q: usize| {

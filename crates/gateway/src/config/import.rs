@@ -661,7 +661,7 @@ mod tests {
                     false => format!("192.0.2.{}:{port}", i + 1),
                 });
                 text += &format!("[Peer]\n{} = {}\n", key("PublicKey"), public(10 + i as u8));
-                // A comment that is not at the head is no name.
+                // A comment that is not at the head is not a name.
                 text.extend(name.iter().map(|name| format!("# {name}\n")));
                 // In one list and in several.
                 let (one, more): (Vec<_>, Vec<_>) =

@@ -74,7 +74,7 @@ pub struct Interface {
 }
 
 /// The bytes that the tunnel adds to a packet: IPv4 and UDP 28, WireGuard 32. Tunnels over IPv6 are
-/// counted alike, 20 bytes too short, so that both ends count the same whatever is between them.
+/// counted alike, 20 bytes too short, so both ends count the same whatever is between them.
 pub const OVERHEAD: u64 = 28 + 32;
 
 impl Interface {

@@ -13,14 +13,14 @@ use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use tun_rs::DeviceBuilder;
 
-/// The packets that the device holds for us. Packets beyond it are dropped, so that packets wait at the
+/// The packets that the device holds for us. Packets beyond it are dropped, so packets wait at the
 /// edge.
 const QUEUE: usize = 500;
 
 /// The preference of the first of two rules, right before that of the kernel for its main table.
 const PREFERENCE: u32 = 32_764;
 
-/// The metric of guards, larger than those of other routes, so that a guard counts only without them.
+/// The metric of guards, larger than those of other routes, so a guard counts only without them.
 const GUARD: u32 = 4_000_000_000;
 
 /// The number of attempts to open a device in use, 20 ms apart.

@@ -234,7 +234,7 @@ impl Coalescer {
             let flow = |run: &&mut Run| {
                 run.shape == Some(shape) && shape.same_flow(&run.bytes[HEADER..], packet)
             };
-            // The latest packets of the flow only, so that none overtakes another one.
+            // The latest packets of the flow only, so none overtakes another one.
             if let Some(run) = self.runs[..self.used].iter_mut().rev().find(flow)
                 && run.open
                 && run.join(shape, packet)

@@ -376,7 +376,7 @@ mod tests {
         ) {
             let datagrams: Vec<(u8, Vec<u8>)> = (kinds.iter().enumerate())
                 .map(|(i, (size, tos, times))| {
-                    // Mostly of one kind, so that there is something to join.
+                    // Mostly of one kind, so there is something to join.
                     let tos = [0, 0, 0, 0, 0, 2, 3, 0xb8][usize::from(*tos)];
                     let size = if *times > 0 { 1452 } else { [1452, 1451, 100, 60][*size] };
                     (tos, vec![i as u8; size])

@@ -82,7 +82,7 @@ fn carry(
                 }
                 // The generator of MINSTD.
                 dice = dice * 48_271 % 0x7fff_ffff;
-                // Only large packets are lost, so that the loss is one of data.
+                // Only large packets are lost, so the loss is one of data.
                 if way == 0 && length > 500 && dice % 1000 < loss_permille {
                     continue;
                 }

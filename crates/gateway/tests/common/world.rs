@@ -363,7 +363,7 @@ impl World {
             let to = self.dice.below(2) as usize;
             self.put(to, tos, forged);
         }
-        // Handshakes are no control messages, although they may be as short.
+        // Handshakes are not control messages, although they may be as short.
         let small = bytes.len() < 130 && !matches!(bytes[..], [1..=3, ..]);
         let lost = malice.lost + if small { malice.control_lost } else { 0 };
         if self.dice.in_thousand(lost) {
@@ -449,7 +449,7 @@ impl Flood {
                 let Output::Datagram(Way { to, .. }, bytes) = output else {
                     panic!("a stranger's packet comes out");
                 };
-                // A cookie is shorter than its handshake, so that it does not amplify.
+                // A cookie is shorter than its handshake, so it does not amplify.
                 assert!(to == from && bytes.len() == 64 && bytes[0] == 3, "{bytes:?}");
                 cookies += 1;
             });

@@ -7,7 +7,7 @@ use crate::world::{Link, Malice, World};
 use accord_gateway::State;
 use accord_units::{Duration, Rate};
 
-/// A long path, so that a rate that grows by round trips takes a second to be there.
+/// A long path, so a rate that grows by round trips takes a second to be there.
 const LONG: Link = Link { delay: Duration::from_ms(100), ..LINK };
 
 /// Nine tenths of the contract, after silences of any length, do not wait and lose nothing.

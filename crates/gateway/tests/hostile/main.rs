@@ -387,7 +387,7 @@ fn half_of_the_pairs_lost_and_half_repeated_leave_the_contract() {
     }
 }
 
-/// A machine that was suspended for an hour and goes on: its clock stood still, so that all delays are
+/// A machine that was suspended for an hour and goes on: its clock stood still, so all delays are
 /// another hour off.
 #[test]
 fn a_gateway_that_was_suspended_goes_on() {
@@ -455,7 +455,7 @@ fn thousands_of_short_flows_are_accounted_for() {
     assert_eq!(sent, arrived + dropped, "nothing is lost uncounted");
     assert_eq!(world.missing(0) as u64 - missing, dropped);
     assert!(most <= 200_000, "{most} B waited");
-    // Short flows are 1080 of 2500 B/ms, so that the long one alone has to wait.
+    // Short flows are 1080 of 2500 B/ms, so the long one alone has to wait.
     assert!(arrived >= 15_000, "{arrived} of {sent}");
 }
 

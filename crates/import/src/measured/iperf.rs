@@ -49,7 +49,7 @@ struct Tests {
     first: Option<f64>,
     offset: f64,
     intervals: usize,
-    /// True if the test came as events, so that a document after them repeats it.
+    /// True if the test came as events, so a document after them repeats it.
     events: bool,
     /// True after an omitted interval (`--omit`), at whose end the clock of the test restarts.
     omitted: bool,

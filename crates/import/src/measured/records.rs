@@ -52,7 +52,7 @@ impl<'a> Records<'a> {
     }
 }
 
-/// A record with the offset at which it begins, or the offset of a text that is no record.
+/// A record with the offset at which it begins, or the offset of a text that is not a record.
 impl Iterator for Records<'_> {
     type Item = Result<(usize, Value), (usize, Error)>;
 

@@ -1,6 +1,6 @@
 //! Repeated outputs of `ss -tin`: connections of the kernel's TCP.
 //!
-//! `ss` prints no times, so that each output follows a line with the time: seconds since 1970, or
+//! `ss` prints no times, so each output follows a line with the time: seconds since 1970, or
 //! thousandths, millionths or billionths of them, or a date as `date --iso-8601=ns` prints it.
 //!
 //! ```sh
@@ -79,7 +79,7 @@ pub fn read(text: &str, draft: &mut Draft) {
             continue;
         };
         let Some(name) = &connected else {
-            let message = "there is no connection before these figures";
+            let message = "there is no connection before these values";
             draft.damage(at(message.into()));
             continue;
         };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0 */
 /* A congestion control of Linux TCP that carries out the decisions of a program, and Reno's without them.
  *
- * The program reads `reports` and answers in `decisions`. A report has totals, so that one that finds no room
+ * The program reads `reports` and answers in `decisions`. A report has totals, so one that finds no room
  * is made up for by the next. A decision says which report it answers.
  *
  * While no answer comes for SILENCE round trips, and for SILENCE_NS, the window is halved once and grows by Reno

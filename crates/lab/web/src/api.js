@@ -7,7 +7,7 @@ const module = moduleOf(document.getElementById("module"));
 /** True if the page is the laboratory in one file: it has no server, and with it no files and no live runs. */
 export const alone = module !== null;
 
-/** Returns a function that asks a worker of its own, so that a run delays no check. */
+/** Returns a function that asks a worker of its own, so a run delays no check. */
 const worker = () => {
   const engines = module.then((module) => new Engines(module));
   return async (...question) => (await engines).ask(...question);

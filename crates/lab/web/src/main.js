@@ -288,7 +288,7 @@ class Laboratory {
     return this.stream(["theory", "fluid"], text);
   }
 
-  /** Runs all ticked engines. A check of an earlier change would end the run, so that this one replaces it. */
+  /** Runs all ticked engines. A check of an earlier change would end the run, so this one replaces it. */
   run() {
     clearTimeout(this.waiting);
     this.result.run = undefined;

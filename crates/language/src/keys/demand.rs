@@ -23,7 +23,7 @@ pub(crate) const MEDIA: Section = section("demand.media",
     key("size_scale", Shape::Number(0.0, 1.0), Value("0.15"), "Scale of the Laplace variable by which sizes of frames vary, relative to their mean."),
     key("interval_scale", Shape::Number(0.0, 1.0), Value("0.15"), "The same of their intervals."),
     key("burst", Shape::Whole(0, 1000), Value("8"), "Frames of a transient, K_d; with 0 there are none."),
-    key("burst_size", Shape::Number(0.1, 1000.0), Value("3.24"), "Size of the first frame of a transient, relative to the mean. The others are smaller, so that all have the mean."),
+    key("burst_size", Shape::Number(0.1, 1000.0), Value("3.24"), "Size of the first frame of a transient, relative to the mean. The others are smaller, so all have the mean."),
     key("change", Shape::Number(0.0, 1000.0), Value("0.5"), "Relative change of the target above which there is a transient."),
     key("pause", Shape::Pair(&Shape::Instant), Nothing, "A part of the run in which the source is silent; a transient follows."),
 ]);
@@ -73,7 +73,7 @@ pub(crate) const PARETO_SPAN: Section = section("pareto of a time",
     "P(more than x) = (least/x)^shape from a least value on, which follows from the mean.", &[key("mean", Shape::Span, Required, "The mean."), PARETO_SHAPE]);
 
 pub(crate) const PACKET_SIZES: Section = one_of("packet",
-    "A random size for each packet, from 40 B to 65535 B, for senders with `controller = \"none\"`. A demand's rate holds in the mean: instants do not depend on sizes. The theory and fluid engines see the mean.", &[
+    "A random size for each packet, from 40 B to 65535 B, for senders with `controller = \"none\"`. A demand's rate holds on average: instants do not depend on sizes. The theory and fluid engines see the mean.", &[
     key("exponential", Shape::Packet, Nothing, "Exponentially distributed with this mean, to the next byte; draws beyond a bound become the bound."),
     key("uniform", Shape::Pair(&Shape::Packet), Nothing, "Any whole number of bytes between these two alike, both included."),
     key("mix", Shape::Map(&Shape::Whole(1, 1_000_000)), Nothing, "One of these sizes, each as often as its number says: `{ \"40 B\" = 7, \"576 B\" = 4, \"1500 B\" = 1 }` is an Internet mix."),

@@ -13,7 +13,7 @@ pub(crate) const LOSS: Key = key("loss", Shape::Probability, Value("0"), "Probab
 pub(crate) const CONTROL_LOSS: Key = key("control_loss", Shape::Probability, Value("0"), "Probability that a control packet is lost on the wire.");
 pub(crate) const CONTROL_PRIORITY: Key = key("control_priority", Shape::Flag, Value("true"), "Out-of-band control packets have a queue of their own and go first; with `false` all packets share one FIFO queue.");
 pub(crate) const JITTER: Key = key("jitter", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&JITTERS)]), Value("off"), "A random delay for each packet, in addition to `delay`.");
-pub(crate) const REORDER: Key = key("reorder", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&REORDERING)]), Value("off"), "Packets that are held back, so that others overtake them.");
+pub(crate) const REORDER: Key = key("reorder", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&REORDERING)]), Value("off"), "Packets that are held back, so others overtake them.");
 pub(crate) const POLICER: Key = key("policer", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&POLICING)]), Value("off"), "A token bucket in front of the queue, which drops packets that it has no tokens for.");
 pub(crate) const SHAPER: Key = key("shaper", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&SHAPING)]), Value("off"), "A token bucket that the packet at the head of the queue waits for.");
 pub(crate) const ACK_AGGREGATION: Key = key("ack_aggregation", Shape::Period, Value("off"), "Acknowledgements come out of the wire at multiples of this time only, all that are due at once.");
@@ -30,7 +30,7 @@ pub(crate) const JITTERS: Section = section("jitter",
 ]);
 
 pub(crate) const REORDERING: Section = section("reorder",
-    "Packets that are held back on the wire, so that others overtake them.", &[
+    "Packets that are held back on the wire, so others overtake them.", &[
     key("share", Shape::Probability, Value("1"), "Probability that a packet which is up for it is held back."),
     key("delay", Shape::Span, Required, "The time for which it is held back."),
     key("gap", Shape::Whole(1, 1_000_000_000), Value("1"), "Every how many packets one is up for it."),

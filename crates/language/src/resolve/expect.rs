@@ -246,7 +246,7 @@ fn target(
             }
             if let Some(other) = Engine::ALL.into_iter().find(|e| value.text() == Some(e.name())) {
                 if let Some(beyond) = reader.given("beyond") {
-                    return fail(beyond.span, "`beyond` needs a figure, not an engine");
+                    return fail(beyond.span, "`beyond` needs a number, not an engine");
                 }
                 if other == engine {
                     let message = format!("the {engine} engine always agrees with itself");

@@ -101,7 +101,7 @@ fn known(
         _ => Some(measured),
     };
     let band = entry.get("band", read::tolerance)?;
-    // The value is read even if the failure does not apply here, so that a mistake is found at any
+    // The value is read even if the failure does not apply here, so a mistake is found at any
     // point.
     let value = value.map(|v| figure::read(v, metric, plain)).transpose()?;
     Ok(value.filter(|_| here).map(|value| KnownFailure {

@@ -129,7 +129,7 @@ pub(super) fn links(
     nodes: &[NodeId],
     span: Span,
 ) -> Result<Vec<LinkId>, Problem> {
-    // Each flow keeps its links, so that there is no room for more.
+    // Each flow keeps its links, so there is no room for more.
     let mut links = Vec::with_capacity(nodes.len().saturating_sub(1));
     for pair in nodes.windows(2) {
         let link = network.between(pair[0], pair[1]);

@@ -181,7 +181,7 @@ fn bursts_and_pauses_may_be_pareto() {
     };
     assert_eq!(burst.mean(), Bytes::new(10_000));
     assert_eq!(pause.mean(), ms(1));
-    // 10 KB take 80 us, so packets come at 10 KB in 1.08 ms in the mean. The standard deviation of
+    // 10 KB take 80 us, so packets come at 10 KB in 1.08 ms on average. The standard deviation of
     // 20 000 draws is 0.9 times the mean, of their mean 0.6 %.
     let mut application = s.flows[0].application(0, 1);
     let (mut time, mut packets, mut pauses) = (Duration::ZERO, 0u64, 0);

@@ -1,7 +1,7 @@
 //! A connection of quinn through a bottleneck, in memory and on a private clock.
 //!
 //! Both ends are quinn's own state machines. There are no sockets, no threads and no time of the
-//! machine, so that a transfer over minutes takes a moment.
+//! machine, so a transfer over minutes takes a moment.
 
 #![allow(dead_code, reason = "each test uses a part")]
 

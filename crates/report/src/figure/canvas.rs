@@ -335,7 +335,7 @@ impl Frame {
     }
 }
 
-/// The place of a value between the ends of an axis. It stays near, so that it can be drawn.
+/// The place of a value between the ends of an axis. It stays near, so it can be drawn.
 fn part(value: f64, (from, to, log): (f64, f64, bool)) -> f64 {
     let part = if log {
         (value.max(from * 1e-3) / from).ln() / (to / from).ln()

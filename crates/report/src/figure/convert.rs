@@ -1,5 +1,5 @@
 //! PDF and PNG of figures, with the cargo feature `figures`. They take as long to compile as a third
-//! of the program, so that only packages have them.
+//! of the program, so only packages have them.
 
 use super::FigureError;
 

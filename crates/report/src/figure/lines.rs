@@ -196,7 +196,7 @@ impl<'a> Drawn<'a> {
             {
                 mark(area, *place, t.engine, own);
             }
-            // Words have no order, so that a line would say nothing.
+            // Words have no order, so a line would say nothing.
             if !words {
                 for part in clipped(&self.frame, &stretch) {
                     line(area, &part, t.engine, own);
@@ -220,7 +220,7 @@ impl<'a> Drawn<'a> {
     }
 
     /// The points of a sweep with their intervals. Over words they stand next to each other, so
-    /// that none hides another.
+    /// none hides another.
     fn points(&self, area: &Area, t: &Line) {
         let own = colour(t.colour);
         let (part, most) = DODGE;

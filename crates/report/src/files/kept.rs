@@ -1,4 +1,4 @@
-//! Runs that are kept as they are done, so that a command that was interrupted can go on.
+//! Runs that are kept as they are done, so a command that was interrupted can go on.
 //!
 //! The runs are in `.NAME.resume` next to the result directory `NAME`. There is one directory per
 //! run: a manifest, the series, and a checksum. Each is written under another name and then

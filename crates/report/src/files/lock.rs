@@ -1,4 +1,4 @@
-//! A lock on a result directory, so that two commands do not write to it.
+//! A lock on a result directory, so two commands do not write to it.
 
 use super::FileError;
 use super::place::{hidden, resolved};

@@ -69,7 +69,7 @@ impl Place {
     }
 }
 
-/// Returns the place that a link points to, so that this place is replaced, and not the link.
+/// Returns the place that a link points to, so this place is replaced, and not the link.
 pub(super) fn resolved(target: &Path) -> PathBuf {
     target.canonicalize().unwrap_or_else(|_| target.into())
 }

@@ -134,7 +134,7 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     )
 }
 
-/// The runs, so that they can be run again.
+/// The runs, so they can be run again.
 pub fn runs(points: &[Point]) -> String {
     let sweep = points.len() > 1;
     let mut rows = String::new();

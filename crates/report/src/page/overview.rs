@@ -20,8 +20,8 @@ pub fn overview(points: &[Point]) -> String {
     let window = overview.windows();
     let mut out = format!(
         "<section id=\"overview\" aria-label=\"Overview\">\n<h2>All points</h2>\n<p \
-         class=\"signs\">Means over {window}. A quantity is shaded from its least value to its \
-         largest, and hardly where they differ little. All figures are in <code>summary.csv</code> and <code>summary.parquet</code>.</p>\n"
+         class=\"signs\">Means over {window}. Cells are shaded from lowest to highest; \
+         columns that hardly vary stay pale. All values are in <code>summary.csv</code> and <code>summary.parquet</code>.</p>\n"
     );
     let variables = overview.variables();
     let mut headings: Vec<(String, bool)> =

@@ -146,14 +146,14 @@ impl<'a> Plan<'a> {
         if self.repetitions > 1 {
             let n = self.repetitions;
             remarks.push(format!(
-                "The plots show the first of {n} repetitions; figures are means over all."
+                "The plots show the first of {n} repetitions; tables have means over all."
             ));
         }
         for (g, group) in groups.iter().enumerate().take(MOST_SUBJECTS) {
             if self.runs.iter().any(|(_, run)| is_by_packets(run, g)) {
                 let name = show::name(&group.name, 60);
                 remarks.push(format!(
-                    "Most flows of {name} get no packet in most samples, so that their median throughput is 0: a longer `sample` shows rates."
+                    "Most flows of {name} get no packet in most samples, so their median throughput is 0: a longer `sample` shows rates."
                 ));
             }
         }

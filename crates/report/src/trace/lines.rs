@@ -182,7 +182,7 @@ fn smoothed(values: &[f64], window: usize) -> Vec<f64> {
     if window <= 1 {
         return values.to_vec();
     }
-    // Sums up to each sample, so that each mean is a difference.
+    // Sums up to each sample, so each mean is a difference.
     let mut sums = vec![(0.0, 0usize)];
     for v in values {
         let (sum, n) = sums[sums.len() - 1];

@@ -1,4 +1,4 @@
-//! Over how many samples the lines of a plot are means, so that single packets and bursts are no
+//! Over how many samples the lines of a plot are means, so single packets and bursts are no
 //! teeth.
 
 use crate::compare::Outline;
@@ -13,7 +13,7 @@ const ROUND_TRIPS: f64 = 2.0;
 const LONGEST_WINDOW: f64 = 0.01;
 
 /// The samples over which the lines of a run are smoothed, an odd number. They span
-/// some packets and some round trips, so that single packets and bursts do not show.
+/// some packets and some round trips, so single packets and bursts do not show.
 pub fn window(
     outline: &Outline,
     engine: Engine,

@@ -16,7 +16,7 @@ impl Thinning {
     }
 
     /// Returns the thinned line. The smallest and the largest value of each stretch remain, in the
-    /// order in which they came, so that no peak is lost. A stretch becomes NaN only if it has no
+    /// order in which they came, so no peak is lost. A stretch becomes NaN only if it has no
     /// other value.
     pub fn line(self, values: &[f64]) -> Vec<f64> {
         if self.factor == 1 {

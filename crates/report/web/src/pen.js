@@ -126,7 +126,7 @@ export class CanvasPen {
   }
 }
 
-/** A marker of a line: hollow, so that it hides nothing. */
+/** A marker of a line: hollow, so it hides nothing. */
 export function marker(pen, shape, x, y, colour, back, size = 3) {
   const far = size * 1.5;
   const corners = {

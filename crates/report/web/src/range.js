@@ -23,7 +23,7 @@ const CHEAP = 1.25;
  *
  * lines: [{ x, y, role }] with role "line" for a measured mean, "span" for the ends of a band,
  * "model" for theory, which counts as a line where there is nothing else. The range holds all
- * but one per cent of a line at each end (of short lines two samples), and all of the steady part, so that a spike at the start
+ * but one per cent of a line at each end (of short lines two samples), and all of the steady part, so a spike at the start
  * does not flatten the rest. Returns { low, high, all: [min, max], positive } or null without
  * values; `positive` is the least positive value that counts.
  */
@@ -174,7 +174,7 @@ export function suits(lines) {
 }
 
 /**
- * Places on an axis of categories: each of `lines` beside the others, so that none hides one.
+ * Places on an axis of categories: each of `lines` beside the others, so none hides one.
  * Returns the places in order; that of line k at category i is at i * lines + k.
  */
 export function beside(categories, lines) {

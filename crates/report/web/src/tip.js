@@ -11,6 +11,6 @@ export function tell(tip, heading, rows, share) {
   const line = ({ look, colour, label, text }) => element("span", { class: "tip-row" }, lineSample(look, colour), element("span", {}, label), element("b", {}, text));
   const more = rows.length > MOST ? [element("span", {}, `and ${rows.length - MOST} more`)] : [];
   tip.replaceChildren(element("span", { class: "tip-head" }, heading), ...rows.slice(0, MOST).map(line), ...more);
-  // On the other side of the cursor, so that it hides nothing there.
+  // On the other side of the cursor, so it hides nothing there.
   tip.classList.toggle("left", share > 0.5);
 }

@@ -34,7 +34,7 @@ pub(super) fn different(forward: &Keys, reverse: Keys) -> Keys {
     other.chain(off).collect()
 }
 
-/// Returns the rate of a link with a trace. The times are in place, so that the text needs no file.
+/// Returns the rate of a link with a trace. The times are in place, so the text needs no file.
 pub(super) fn trace(trace: &Trace) -> String {
     let mut out = String::from("[");
     for (i, time) in trace.times().iter().enumerate() {

@@ -25,7 +25,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Moves a packet that leaves a reordering wire now to the packets in order, so that it arrives
+    /// Moves a packet that leaves a reordering wire now to the packets in order, so it arrives
     /// as others do.
     #[cold]
     pub fn overtake(&mut self, link: usize) {

@@ -4,7 +4,7 @@
 //!   ([`Form::Port`]). The link must not lose packets on its wire, and its rate and delay must not
 //!   change. A departure then needs an event only while another packet waits for it.
 //! - A port with one FIFO queue, a discipline that judges arrivals only, and a fixed rate knows a
-//!   packet's departure at its arrival ([`Form::Timeline`], [`Form::Pipe`]), so that a hop takes
+//!   packet's departure at its arrival ([`Form::Timeline`], [`Form::Pipe`]), so a hop takes
 //!   one event, not two.
 //! - A pipe that only one other link feeds is *cut-through* and needs no event
 //!   ([`Hop::is_cut_through`]). Its packets arrive in the order in which the other link sends them,

@@ -1,7 +1,7 @@
 //! The events engine over some of the nodes, with an outside.
 //!
 //! A machine has no clock and no sockets. Its driver passes it the packets that enter, and the time
-//! up to which it is to go on. The machine handles each event as of its due time, so that a port that
+//! up to which it is to go on. The machine handles each event as of its due time, so a port that
 //! is served late loses none of its rate. The driver then takes the results: packets that leave,
 //! samples, and orders to ends outside. There are no other influences, so a run is the same whenever
 //! the same packets enter.

@@ -79,7 +79,7 @@ pub fn connect(
     let Some(Connector(connect)) = Connector::of(stack) else {
         return Err(format!("{} has no connector", stack.name));
     };
-    // A mix of both numbers, so that flows of one run differ.
+    // A mix of both numbers, so flows of one run differ.
     let seed = scenario.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(flow as u64);
     let seed = repeatable.then_some(seed);
     let setup = Setup { controller: &f.controller, packet: f.packet, seed };

@@ -1,7 +1,7 @@
 //! The outside of a machine: nodes and ends that are elsewhere.
 //!
 //! A packet that comes out of a link to a foreign node leaves the machine. A packet from there enters
-//! it as one that comes out of its link, so that both have their places among the events of their
+//! it as one that comes out of its link, so both have their places among the events of their
 //! time.
 
 use super::layout::Paths;

@@ -41,7 +41,7 @@ impl Arrival {
     }
 }
 
-/// The future arrivals at a shared link, in slots of time, so that an arrival is not touched before
+/// The future arrivals at a shared link, in slots of time, so an arrival is not touched before
 /// its slot is due.
 pub struct ArrivalQueue {
     /// The binary logarithm of a slot's width in picoseconds.

@@ -87,7 +87,7 @@ impl WindowsEngine<'_> {
     }
 
     /// Handles the replies to a tunnel and its timers before `until`. A tunnel sends about one packet
-    /// per reply or wake-up, so that all of its work is in one loop. Without it `monaco-20` takes 1.1
+    /// per reply or wake-up, so all of its work is in one loop. Without it `monaco-20` takes 1.1
     /// times the CPU time.
     #[inline(never)]
     pub fn advance_tunnel(&mut self, id: usize, until: Time) {

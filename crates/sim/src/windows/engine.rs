@@ -42,7 +42,7 @@ pub struct Senders {
 
 /// The replies on their way to a sender.
 pub struct Replies {
-    /// The packets with their arrivals. They are not linked in the pool, so that a packet is not
+    /// The packets with their arrivals. They are not linked in the pool, so a packet is not
     /// touched when it enters here.
     pub queue: Ring<Reply>,
     /// The event that the arrival of a reply would be.

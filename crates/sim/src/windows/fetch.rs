@@ -1,5 +1,5 @@
 //! Prefetches for runs whose flows and packets are beyond the near caches: a window touches all of
-//! them, so that each was last touched a round trip ago.
+//! them, so each was last touched a round trip ago.
 //!
 //! The order of use is known ahead: senders follow each other by index, and the arrivals of a window
 //! are sorted. An address that is itself in far memory is fetched a few steps earlier.

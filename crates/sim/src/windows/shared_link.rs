@@ -114,7 +114,7 @@ impl WindowsEngine<'_> {
     }
 
     /// Passes arrivals through a port with two priorities, which serves packets until `until`. It takes
-    /// the port out of the shared link and puts it back at the end, so that it is looked up once.
+    /// the port out of the shared link and puts it back at the end, so it is looked up once.
     #[inline(never)]
     fn pass_all(&mut self, id: usize, arrivals: &[Arrival], until: Time) {
         let shared_link = &mut self.net.shared_links[id];

@@ -18,7 +18,7 @@ use accord_scenario::{Limit, Link, LinkId, Scenario};
 use accord_transport::Sender;
 use accord_units::{Bytes, Duration, Time};
 
-/// An uncontended part of a flow's path. There are one or two per flow, so that they are small.
+/// An uncontended part of a flow's path. There are one or two per flow, so they are small.
 pub struct UncontendedPath {
     /// The delay of a packet over the path.
     span: Duration,
@@ -179,7 +179,7 @@ pub fn find(scenario: &Scenario, flows: &[Flow], ports: &Ports) -> Vec<Option<u1
     let sizes = sizes(scenario, flows);
     let may = |(id, link): (LinkId, &Link)| match (ports.forms[id], sizes[id]) {
         (Form::Pipe, Sizes::All(size)) => Some(size),
-        // A place that becomes free as a packet arrives may count as taken, so that two packets
+        // A place that becomes free as a packet arrives may count as taken, so two packets
         // have to fit. The backlog that is recorded excludes out-of-band packets.
         (Form::Timeline | Form::Port, Sizes::All(size))
             if ignores(link) && fits(link, 2, size) && !ports.survey.control_first[id] =>

@@ -38,7 +38,7 @@ pub fn over_droptail(
     s
 }
 
-/// Goodput of a flow in packets a second over the steady part, the mean of seeds from 1 up, and
+/// Goodput of a flow in packets per second over the steady part, the mean of seeds from 1 up, and
 /// its standard error.
 pub fn packets_a_second(s: &mut Scenario, seeds: u64) -> (f64, f64) {
     let flows = s.flows.len();

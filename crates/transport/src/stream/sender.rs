@@ -52,7 +52,7 @@ use std::ops::Range;
 /// Departures. The least time-out is a setting, by default below the 1 s of RFC 6298 §2.4. Every
 /// acknowledgement of new data gives a sample of the round-trip time, by blocks too, as in Linux (RTTM
 /// of RFC 7323 §4.1 has those that move the window, because there others echo an earlier packet). Its
-/// echo is of the transmission that arrived, so that repairs give samples, which Linux has not. The timer restarts when the
+/// echo is of the transmission that arrived, so repairs give samples, which Linux has not. The timer restarts when the
 /// first packet is sent again, which RFC 6675 §6 allows and RFC 6298 does not require. After a
 /// recovery (not after a time-out) three duplicates begin another one as soon as all that was sent
 /// before it is acknowledged; RFC 6582 §3.2 waits for one packet more. An acknowledgement carries
@@ -119,7 +119,7 @@ pub struct StreamSender<C = AnyController> {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<StreamSender>() <= 264);
 
-/// The optional per-packet state of packets in flight, behind one pointer, so that other senders
+/// The optional per-packet state of packets in flight, behind one pointer, so other senders
 /// test once.
 #[derive(Clone, Debug)]
 struct Log {
@@ -422,7 +422,7 @@ impl<C: Controller> StreamSender<C> {
         self.una < self.loss_state.paced_to || slow_start && window.get() < doubled
     }
 
-    /// Moves the window. `LOGGED` is true if there is a log, so that a sender without one does not
+    /// Moves the window. `LOGGED` is true if there is a log, so a sender without one does not
     /// test again.
     #[inline]
     fn advance<const LOGGED: bool>(

@@ -12,7 +12,7 @@ pub struct CountSchedule {
     per_round_trip: f64,
     /// The arrival time of the latest complete pair.
     pair: Option<Time>,
-    /// The least time from one count to the next. It is zero until two pairs have arrived, so that
+    /// The least time from one count to the next. It is zero until two pairs have arrived, so
     /// each packet is answered.
     spacing: Duration,
     /// The time from which the next data packet is answered.

@@ -18,15 +18,15 @@ use std::collections::VecDeque;
 ///
 /// With [`Pairs::Patient`] an answer counts, however overdue, if no later pair was answered. All
 /// answers are overdue after the round trip has grown. The answer ends the wait for all other pairs
-/// in flight, so that the controller acts once per round trip. A pair that is not answered is
+/// in flight, so the controller acts once per round trip. A pair that is not answered is
 /// followed by another and by `QUICK` more at short intervals, and then by one per time-out.
 ///
 /// A pair is sent alternately right ahead of a data packet and right behind one
 /// ([`Sending::by_turns`]). The out-of-band half waits at each hop for the packet in service, half
-/// a packet in the mean, which shortens the spacing of the halves. An in-band half behind data of
+/// a packet on average, which shortens the spacing of the halves. An in-band half behind data of
 /// its own meets that data in the queue, which lengthens the spacing by a packet. By alternation
 /// the two effects cancel. A pair that is sent when the last one is answered always follows a data
-/// packet, so that the error is fixed.
+/// packet, so the error is fixed.
 #[derive(Clone, Debug)]
 pub struct Ingress<C = AnyController> {
     controller: C,
@@ -76,7 +76,7 @@ pub struct Ingress<C = AnyController> {
 }
 
 /// The number of pairs, at intervals of [`REPEAT`], after the pair that follows an unanswered one.
-/// They span a few round trips in all, so that a loss among control packets costs little time. On a
+/// They span a few round trips in all, so a loss among control packets costs little time. On a
 /// path that breaks, the pairs have as many bytes as two data packets.
 const QUICK: u32 = 16;
 

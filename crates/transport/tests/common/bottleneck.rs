@@ -1,5 +1,5 @@
 //! One stream over one link with a finite queue, stepped from acknowledgement to acknowledgement, so
-//! that a test can look into the controller at each.
+//! a test can look into the controller at each.
 #![allow(dead_code, reason = "each test file uses its own part")]
 
 use crate::common::Dice;

@@ -36,7 +36,7 @@ pub struct Weather {
     /// Probabilities, for each packet.
     pub loss: f64,
     pub twice: f64,
-    /// The largest extra delay, drawn per packet, so that later packets overtake.
+    /// The largest extra delay, drawn per packet, so later packets overtake.
     pub jitter: Duration,
 }
 

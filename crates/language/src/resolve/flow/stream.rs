@@ -4,7 +4,7 @@ use crate::error::Problem;
 use crate::read::Reader;
 use accord_scenario::{Carrier, FlowSettings, MIN_RTO};
 
-/// Refuses settings that no stream of ours would use. Default values are no request.
+/// Refuses settings that no stream of ours would use. Default values are not a request.
 pub(super) fn check(flow: &FlowSettings, reader: &Reader<'_>) -> Result<(), Problem> {
     let (message, hint) = match &flow.carrier {
         Carrier::Kernel(_) => (

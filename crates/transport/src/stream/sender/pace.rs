@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The gains are those of `net.ipv4.tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`. They are above
-//! 1, so that the window still decides the amount: its packets go within 1/1.2 of a round trip.
+//! 1, so the window still decides the amount: its packets go within 1/1.2 of a round trip.
 //! Since the window is a packet at least, no packet waits longer than that.
 //!
 //! Departures: Linux sends the first ten packets unspaced. Here the packets before the first sample

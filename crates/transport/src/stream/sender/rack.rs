@@ -10,12 +10,12 @@
 //! no ACK     a probe after 2·SRTT                                                      [§7.2, §7.3]
 //! ```
 //!
-//! Packets are in a list by their latest time of sending, so that detection examines each a few
+//! Packets are in a list by their latest time of sending, so detection examines each a few
 //! times only, as §6.2 step 5 suggests.
 //!
 //! Departures. Packets sent at the same instant are ordered by transmission, which is known;
 //! RACK_sent_after orders them by number. An acknowledgement has no DSACK option, but reports a
-//! packet that had arrived before. It echoes the time of the transmission that caused it, so that
+//! packet that had arrived before. It echoes the time of the transmission that caused it, so
 //! transmission is never ambiguous. Acknowledgements are not delayed, so TLP.max_ack_delay is zero.
 //! An acknowledgement carries one block, not three: if acknowledgements are lost, a packet that is
 //! reported late may be taken for reordering. There is no handshake, so no probe goes before the
@@ -432,7 +432,7 @@ mod tests {
             let mut rack = rack();
             rack.send_again(0, at(150));
             let newest = rack.newest;
-            // Without `on_echo`, so that the smallest round-trip time is 100 ms.
+            // Without `on_echo`, so the smallest round-trip time is 100 ms.
             rack.acknowledge(1, at(echo), at(now));
             rack.end_of_ack(at(now));
             assert_eq!(rack.newest != newest, counts, "{echo} {now}");
