@@ -1,5 +1,6 @@
 //! `accord emulate`: a program behind the links and queues of a scenario.
 
+mod live;
 pub mod mahimahi;
 
 use crate::capture::CaptureFile;
@@ -74,6 +75,9 @@ pub struct Args {
     /// The directory of the run; by default runs/ID, or runs/ID-2 and so on.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Prints a line per second while it runs: the rate and the queue each way.
+    #[arg(long, conflicts_with = "quiet")]
+    pub live: bool,
     /// Adds the series as CSV.
     #[arg(long)]
     pub csv: bool,
@@ -237,7 +241,8 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     });
     let capture = args.pcap.as_deref().map(CaptureFile::create).transpose()?;
     let progress = Progress::new(Duration::ZERO, true);
-    let mut observer = progress.observe(capture.as_ref(), None);
+    let observer = progress.observe(capture.as_ref(), None);
+    let mut observer = live::Live::new(observer, &scenario, &ways, args.live);
     let emulated = emulate(&scenario, &ways, &programs, &mut observer);
     let emulated = emulated.map_err(accord::Error::from)?;
     let run = emulated.run;

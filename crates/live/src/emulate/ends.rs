@@ -8,7 +8,7 @@ use crate::LiveError;
 use crate::namespace::{Namespace, ip};
 use crate::tun::Tun;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The name of the devices, with a number if it is taken.
 const DEVICE: &str = "accord";
@@ -55,7 +55,7 @@ impl Ends {
     /// and 6, that lead on from the server's end.
     pub fn new(programs: &Programs, mtu: u64, out: [bool; 2]) -> Result<Ends, LiveError> {
         let [a, b] = &programs.join;
-        let place = |joined: &Option<_>| match joined {
+        let place = |joined: &Option<PathBuf>| match joined {
             Some(path) => Namespace::open(path),
             None => Namespace::new(),
         };

@@ -88,7 +88,7 @@ pub fn run(arguments: &[OsString]) -> u8 {
 /// Waits for the command, and then ends what is left, at once if it is asked to. Returns the exit code.
 fn watch(child: Pid, signals: &SigSet, lasts: bool) -> u8 {
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
-    let Ok(mut heard) = SignalFd::with_flags(signals, flags) else {
+    let Ok(heard) = SignalFd::with_flags(signals, flags) else {
         return complain("no signals can be read", UNFIT);
     };
     let (mut code, mut looks) = (None, None);

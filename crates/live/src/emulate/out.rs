@@ -37,13 +37,13 @@ const MOST: usize = 2_000;
 const BUFFER: usize = 1 << 16;
 
 /// A socket at the far end, and the address that it stands for.
-enum Opened {
+pub enum Opened {
     Listener(TcpListener, SocketAddr),
     Socket(UdpSocket, SocketAddr),
 }
 
 /// A socket to which packets can be handed.
-type Open = Arc<AtomicBool>;
+pub type Open = Arc<AtomicBool>;
 
 /// What is told apart: the protocol, the source if it is of UDP, and the destination.
 type Key = (u8, Option<SocketAddr>, SocketAddr);
