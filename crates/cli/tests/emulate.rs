@@ -171,7 +171,8 @@ fn await_end(place: &Place, mark: &str) {
     let namespace = std::fs::read_to_string(place.0.join("namespace")).unwrap_or_default();
     let is_inside = || {
         let all = std::fs::read_dir("/proc").expect("Linux has it").flatten();
-        let mut links = all.filter_map(|entry| std::fs::read_link(entry.path().join("ns/net")).ok());
+        let mut links =
+            all.filter_map(|entry| std::fs::read_link(entry.path().join("ns/net")).ok());
         links.any(|link| link.to_string_lossy() == namespace.trim())
     };
     // A test that fails waits here.
@@ -197,7 +198,8 @@ fn children_that_the_command_leaves_behind_are_ended() {
         "{WHERE}; sleep {mark} & setsid sh -c 'trap \"\" TERM; sleep {mark} & sleep {mark}' & \
          {nobody} sleep {mark} & while test $(pgrep -c -f {mark}) -lt 4; do :; done; exit 5"
     );
-    let line = line.replace("pgrep -c -f", "cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\\0' '\\n' | grep -c");
+    let line = line
+        .replace("pgrep -c -f", "cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\\0' '\\n' | grep -c");
     let Some(output) = place.emulate(&["--rate", "10 Mbps", "-q"], &["sh", "-c", &line]) else {
         return;
     };
@@ -224,7 +226,9 @@ fn an_interruption_ends_the_programs_and_the_record_is_written() {
     let place = Place::new("interrupted");
     let mark = mark(3);
     let line = format!("{WHERE}; exec sleep {mark}");
-    let Some(mut child) = started(&place, &["--rate", "10 Mbps", "-q"], &line, &mark) else { return };
+    let Some(mut child) = started(&place, &["--rate", "10 Mbps", "-q"], &line, &mark) else {
+        return;
+    };
     let number = i32::try_from(child.id()).expect("a number");
     kill(Pid::from_raw(number), Signal::SIGINT).expect("it runs");
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
@@ -269,7 +273,8 @@ fn a_full_disk_is_reported_after_the_command() {
 fn raw() {
     let kind = (AddressFamily::Inet, SockType::Raw, SockProtocol::Icmp);
     let socket = socket(kind.0, kind.1, SockFlag::empty(), kind.2).expect("root may");
-    let server: Ipv4Addr = std::env::var("ACCORD_SERVER").expect("it is set").parse().expect("IPv4");
+    let server: Ipv4Addr =
+        std::env::var("ACCORD_SERVER").expect("it is set").parse().expect("IPv4");
     let request = [8, 0, 0xf7, 0xfe, 0, 1, 0, 0];
     let to = SockaddrIn::from(std::net::SocketAddrV4::new(server, 0));
     sendto(socket.as_raw_fd(), &request, &to, MsgFlags::empty()).expect("it goes");
@@ -286,7 +291,8 @@ fn raw_sockets_cross_the_path_and_groups_do_not() {
     let place = Place::new("raw");
     let line = program("raw");
     let line: Vec<_> = line.iter().map(String::as_str).collect();
-    let Some(output) = place.emulate(&["--rate", "10 Mbps", "-q", "--server", "sleep 3"], &line) else {
+    let Some(output) = place.emulate(&["--rate", "10 Mbps", "-q", "--server", "sleep 3"], &line)
+    else {
         return;
     };
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -331,7 +337,8 @@ fn the_way_out_leads_to_the_host() {
     let place = Place::new("out");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let datagrams = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
-    let (tcp, udp) = (listener.local_addr().expect("bound"), datagrams.local_addr().expect("bound"));
+    let (tcp, udp) =
+        (listener.local_addr().expect("bound"), datagrams.local_addr().expect("bound"));
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection");
         let mut all = Vec::new();
@@ -348,7 +355,9 @@ fn the_way_out_leads_to_the_host() {
     let line = program("caller");
     let mut all = vec!["sh", "-c", &ports, "sh"];
     all.extend(line.iter().map(String::as_str));
-    let Some(output) = place.emulate(&["--rate", "50 Mbps", "--delay", "2 ms", "-q"], &all) else { return };
+    let Some(output) = place.emulate(&["--rate", "50 Mbps", "--delay", "2 ms", "-q"], &all) else {
+        return;
+    };
     assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
 }
 
@@ -356,9 +365,8 @@ fn the_way_out_leads_to_the_host() {
 #[test]
 #[ignore = "a program of other tests"]
 fn caller() {
-    let number = |name: &str| -> u16 {
-        std::env::var(name).expect("it is set").parse().expect("a number")
-    };
+    let number =
+        |name: &str| -> u16 { std::env::var(name).expect("it is set").parse().expect("a number") };
     let server: IpAddr = std::env::var("ACCORD_SERVER").expect("it is set").parse().expect("IP");
     let mut stream = TcpStream::connect((server, number("TCP"))).expect("it listens");
     let sent: Vec<u8> = (0..1_000_000_u32).map(|n| n.to_be_bytes()[3]).collect();

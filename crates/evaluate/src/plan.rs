@@ -283,7 +283,9 @@ fn beyond(scenario: &Scenario, engine: Engine) -> Option<String> {
     }
     let flows = scenario.flows.len();
     (flows > MOST_FLOWS).then(|| {
-        format!("its {flows} flows are too many for a run in real time, which has up to {MOST_FLOWS}")
+        format!(
+            "its {flows} flows are too many for a run in real time, which has up to {MOST_FLOWS}"
+        )
     })
 }
 

@@ -128,7 +128,8 @@ impl Subject {
                 }
                 let flow = path.strip_suffix(CONTROLLER);
                 let kernel = self.kernel.iter().zip(flow);
-                let kernel = kernel.map(|(name, flow)| (format!("{flow}.kernel"), format!("\"{name}\"")));
+                let kernel =
+                    kernel.map(|(name, flow)| (format!("{flow}.kernel"), format!("\"{name}\"")));
                 [(path.to_string(), table + " }")].into_iter().chain(kernel).collect()
             }
             SubjectRole::Discipline => {

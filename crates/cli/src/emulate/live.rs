@@ -38,7 +38,8 @@ impl<'a> Live<'a> {
     fn way(&self, way: usize, series: &[Series], samples: usize) -> String {
         let mean = |entity: Entity, metric: Metric| {
             let found = series.iter().find(|s| s.entity == entity && s.metric == metric);
-            let values = found.map_or(&[][..], |s| &s.values[s.values.len().saturating_sub(samples)..]);
+            let values =
+                found.map_or(&[][..], |s| &s.values[s.values.len().saturating_sub(samples)..]);
             let sum: f64 = values.iter().filter(|v| v.is_finite()).sum();
             sum / values.len().max(1) as f64
         };

@@ -103,9 +103,8 @@ impl Way {
             Some(path) => vec![format!("rate = {{ trace = {} }}", trace(path)?)],
             None => vec![format!("rate = \"{FAST}\"")],
         };
-        if !self.loss.is_empty() {
-            keys.push(format!("loss = {}", self.loss));
-        }
+        let loss = if self.loss.is_empty() { "0" } else { &self.loss };
+        keys.push(format!("loss = {loss}"));
         keys.push(format!("queue = {}", queue(&self.queue, &self.arguments)?));
         Ok(keys)
     }
@@ -127,7 +126,8 @@ fn queue(kind: &str, arguments: &str) -> Result<String, Failure> {
     let wrong = |what: String, hint: &str| Err(Failure::new(what).hint(hint));
     let mut numbers = Vec::new();
     for part in arguments.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let number = part.split_once('=').and_then(|(k, v)| Some((k.trim(), v.trim().parse().ok()?)));
+        let number =
+            part.split_once('=').and_then(|(k, v)| Some((k.trim(), v.trim().parse().ok()?)));
         let Some((key, number)) = number else {
             return wrong(
                 format!("\"{part}\" is no argument of a queue"),
@@ -142,9 +142,8 @@ fn queue(kind: &str, arguments: &str) -> Result<String, Failure> {
     let ms = |name: &str| number(name).map(|number| format!("\"{number} ms\""));
     let of_both = |a: &str, b: &str| match (ms(a), ms(b)) {
         (Some(a), Some(b)) => Ok((a, b)),
-        _ => Err(Failure::new(format!("a queue {kind} needs {a} and {b}")).hint(
-            "as mahimahi does: --uplink-queue-args=\"packets=100, ...\", in milliseconds",
-        )),
+        _ => Err(Failure::new(format!("a queue {kind} needs {a} and {b}"))
+            .hint("as mahimahi does: --uplink-queue-args=\"packets=100, ...\", in milliseconds")),
     };
     let limit = match (number("packets"), number("bytes")) {
         (Some(packets), None) => Some(format!("\"{packets} pkt\"")),
@@ -155,9 +154,7 @@ fn queue(kind: &str, arguments: &str) -> Result<String, Failure> {
         }
     };
     let limited = |more: &str| match &limit {
-        Some(limit) => {
-            Ok(format!("{{ discipline = \"{kind}\", limit = {limit}{more} }}"))
-        }
+        Some(limit) => Ok(format!("{{ discipline = \"{kind}\", limit = {limit}{more} }}")),
         None => wrong(format!("a queue {kind} needs a limit"), "packets=NUMBER or bytes=NUMBER"),
     };
     match kind {
@@ -211,7 +208,9 @@ fn shells(words: &[&str]) -> Result<(Vec<Shell>, usize), Failure> {
                 let usage = "mm-link UPLINK-TRACE DOWNLINK-TRACE [OPTION]... [COMMAND]";
                 at += link(rest, &mut shell)?.ok_or_else(|| wrong(usage))?;
             }
-            ("mm-loss", _) => return Err(wrong("mm-loss uplink|downlink RATE [COMMAND...], a rate from 0 to 1")),
+            ("mm-loss", _) => {
+                return Err(wrong("mm-loss uplink|downlink RATE [COMMAND...], a rate from 0 to 1"));
+            }
             _ => return Err(wrong("mm-delay MILLISECONDS [COMMAND...]")),
         }
         shells.push(shell);
@@ -247,7 +246,9 @@ fn link(words: &[&str], shell: &mut Shell) -> Result<Option<usize>, Failure> {
             _ => {
                 let hint = "--uplink-queue, --downlink-queue, --uplink-queue-args, --downlink-queue-args; \
                             logs and meters have no effect, and a trace is always repeated";
-                return Err(Failure::new(format!("mm-link: there is no option --{name} here")).hint(hint));
+                return Err(
+                    Failure::new(format!("mm-link: there is no option --{name} here")).hint(hint)
+                );
             }
         };
         let value = match (value, words.get(at)) {
@@ -278,7 +279,10 @@ mod tests {
     #[test]
     fn words_of_shells_end_where_the_command_begins() {
         for (line, expected) in [
-            ("accord emulate mm-delay 20 ping -c 1 x", "accord emulate --shell mm-delay --shell 20 -- ping -c 1 x"),
+            (
+                "accord emulate mm-delay 20 ping -c 1 x",
+                "accord emulate --shell mm-delay --shell 20 -- ping -c 1 x",
+            ),
             (
                 "accord emulate -q mm-loss uplink 0.1 mm-delay 5 -- mm-link a b",
                 "accord emulate -q --shell mm-loss --shell uplink --shell 0.1 --shell mm-delay --shell 5 -- mm-link a b",
@@ -315,14 +319,20 @@ mod tests {
     fn queues_have_mahimahi_s_arguments() {
         let of = |kind, arguments| queue(kind, arguments).unwrap_or_default();
         assert_eq!(of("infinite", ""), "{ discipline = \"droptail\" }");
-        assert_eq!(of("droptail", "bytes=3000"), "{ discipline = \"droptail\", limit = \"3000 B\" }");
+        assert_eq!(
+            of("droptail", "bytes=3000"),
+            "{ discipline = \"droptail\", limit = \"3000 B\" }"
+        );
         assert_eq!(
             of("codel", "packets=100, target=5,interval=100"),
             "{ discipline = \"codel\", limit = \"100 pkt\", target = \"5 ms\", interval = \"100 ms\", ecn = false }"
         );
-        for (kind, arguments) in
-            [("droptail", ""), ("droptail", "packets=1,bytes=1"), ("pie", "packets=9"), ("drophead", "packets=9")]
-        {
+        for (kind, arguments) in [
+            ("droptail", ""),
+            ("droptail", "packets=1,bytes=1"),
+            ("pie", "packets=9"),
+            ("drophead", "packets=9"),
+        ] {
             assert_eq!(of(kind, arguments), "", "{kind} {arguments}");
         }
     }

@@ -163,7 +163,9 @@ fn joined(names: &[String]) -> Result<[Option<PathBuf>; 2], Failure> {
         [] => Ok([None, None]),
         [client] => Ok([Some(path(client)?), None]),
         [client, server] => Ok([Some(path(client)?), Some(path(server)?)]),
-        _ => Err(Failure::new("--join names one or two namespaces, those of the client and the server")),
+        _ => Err(Failure::new(
+            "--join names one or two namespaces, those of the client and the server",
+        )),
     }
 }
 

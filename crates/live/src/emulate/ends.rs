@@ -3,8 +3,8 @@
 //! A device goes with the file that holds it, and takes its addresses and routes along. So nothing that an
 //! emulation adds to a joined namespace outlives it, however it ends.
 
-use crate::Programs;
 use crate::LiveError;
+use crate::Programs;
 use crate::namespace::{Namespace, ip};
 use crate::tun::Tun;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -26,10 +26,7 @@ impl Addresses {
     /// Returns a pair of the networks for benchmarks [RFC 2544, RFC 5180].
     fn numbered(k: u8) -> Addresses {
         let v6 = |end| Ipv6Addr::new(0x2001, 2, 0, u16::from(k), 0, 0, 0, end);
-        Addresses {
-            v4: [1, 2].map(|end| Ipv4Addr::new(198, 18, k, end)),
-            v6: [1, 2].map(v6),
-        }
+        Addresses { v4: [1, 2].map(|end| Ipv4Addr::new(198, 18, k, end)), v6: [1, 2].map(v6) }
     }
 
     /// The addresses of the server.
@@ -79,10 +76,9 @@ impl Ends {
                 commands += &format!("route add {there}/128 dev {name}\n");
             }
             if end == 0 {
-                for (version, to) in [("", "default"), ("-6 ", "::/0")] {
-                    let leads = out[usize::from(!version.is_empty())] && !joined[0];
-                    if leads && (version.is_empty() || has_v6) {
-                        commands += &format!("route add {to} dev {name}\n");
+                for (leads, all) in [(out[0], "0.0.0.0/0"), (out[1] && has_v6, "::/0")] {
+                    if leads && !joined[0] {
+                        commands += &format!("route add {all} dev {name}\n");
                     }
                 }
                 for prefix in &programs.routes {
@@ -115,7 +111,8 @@ fn free(places: &[Namespace; 2], joined: [bool; 2]) -> Result<Addresses, LiveErr
     }
     let is_free = |k: &u8| !used.contains(&format!("198.18.{k}."));
     let free = (0..PAIRS).find(is_free);
-    let none = || LiveError::Unable("all networks 198.18.0.0/24 to 198.18.249.0/24 are in use".into());
+    let none =
+        || LiveError::Unable("all networks 198.18.0.0/24 to 198.18.249.0/24 are in use".into());
     free.map(Addresses::numbered).ok_or_else(none)
 }
 

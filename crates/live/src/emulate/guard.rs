@@ -53,9 +53,7 @@ pub fn run(arguments: &[OsString]) -> u8 {
     let [parent, lasts, resolver, program, rest @ ..] = arguments else {
         return complain("a guard is started by `accord emulate` only", UNFIT);
     };
-    let signals = SigSet::all();
-    let blocked = signals.thread_block().and_then(|()| set_pdeathsig(Signal::SIGKILL));
-    if blocked.is_err() || parent != &*number("PPid").to_string() {
+    if set_pdeathsig(Signal::SIGKILL).is_err() || parent != &*number("PPid").to_string() {
         // The emulation ended before its end would have been noticed.
         return ORPHAN;
     }
@@ -74,7 +72,6 @@ pub fn run(arguments: &[OsString]) -> u8 {
     {
         let _ = complain(format_args!("no names are resolved: {e}"), UNFIT);
     }
-    // The command starts without blocked signals: the standard library sees to it.
     let child = match Command::new(program).args(rest).spawn() {
         Ok(child) => Pid::from_raw(child.id().cast_signed()),
         Err(e) => {
@@ -82,6 +79,12 @@ pub fn run(arguments: &[OsString]) -> u8 {
             return complain(format_args!("cannot run {}: {e}", program.display()), code);
         }
     };
+    // The command has them unblocked. The kernel discards those that came until now, as it does for every
+    // first process.
+    let signals = SigSet::all();
+    if let Err(e) = signals.thread_block() {
+        return complain(format_args!("signals cannot be blocked: {e}"), UNFIT);
+    }
     watch(child, &signals, lasts.as_os_str() == OsStr::new(LASTS))
 }
 

@@ -14,7 +14,9 @@ use nix::poll::{PollFd, PollFlags, poll};
 use socket2::{Domain, Socket, Type};
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Result as IoResult, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket};
+use std::net::{
+    IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream, UdpSocket,
+};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -69,16 +71,16 @@ impl Door {
         let Ends { places: [_, place], names: [_, device], addresses, .. } = ends;
         let Addresses { v4, v6 } = addresses;
         // The more specific route is that to the client.
-        let routes = |version: &str, client: IpAddr| {
+        let routes = |client: IpAddr, all: &str| {
             format!(
-                "{version}route add {client} dev {device} table local\n\
-                 {version}route add local default dev lo table local\n"
+                "route add {client} dev {device} table local\n\
+                 route add local {all} dev lo table local\n"
             )
         };
-        ip(place, &routes("", v4[0].into()))?;
+        ip(place, &routes(v4[0].into(), "0.0.0.0/0"))?;
         if versions[1] {
             place.set("net/ipv6/ip_nonlocal_bind", "1")?;
-            ip(place, &routes("-6 ", v6[0].into()))?;
+            ip(place, &routes(v6[0].into(), "::/0"))?;
         }
         let own = [v4[1].into(), v6[1].into()];
         Ok(Door { own, resolver, open: BTreeMap::new(), opened })
@@ -173,7 +175,11 @@ pub fn serve(opened: Receiver<(Opened, Open)>, stop: &AtomicBool) {
 
 impl Outside<'_> {
     /// Starts a thread, unless there are too many.
-    fn spawn<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, work: impl FnOnce() + Send + 'scope) {
+    fn spawn<'scope>(
+        &'scope self,
+        scope: &'scope Scope<'scope, '_>,
+        work: impl FnOnce() + Send + 'scope,
+    ) {
         if self.threads.fetch_add(1, Ordering::Relaxed) < MOST {
             let work = move || {
                 work();

@@ -24,11 +24,10 @@ pub struct Program<'a> {
     state: Mutex<State>,
 }
 
-/// The guard of the program, if it is running, and the signals that it has had.
+/// The guard of the program, if it is running.
 #[derive(Default)]
 struct State {
     child: Option<Child>,
-    asked: bool,
     has_ended: bool,
 }
 
@@ -101,18 +100,13 @@ impl<'a> Program<'a> {
         status.map_err(|e| LiveError::system(&format!("run {}", self.line[0].display()), e))
     }
 
-    /// Asks the program to end, or kills it.
+    /// Asks the program to end, or kills it. Its guard may not hear the first time.
     pub fn end(&self, kills: bool) {
-        let mut state = self.state();
-        let State { child: Some(child), asked, .. } = &mut *state else {
-            return;
-        };
-        let process = Pid::from_raw(child.id().cast_signed());
-        // One that is gone has ended.
-        if kills {
-            let _ = kill(process, Signal::SIGKILL);
-        } else if !std::mem::replace(asked, true) {
-            let _ = kill(process, Signal::SIGTERM);
+        let signal = if kills { Signal::SIGKILL } else { Signal::SIGTERM };
+        let state = self.state();
+        if let Some(child) = &state.child {
+            // One that is gone has ended.
+            let _ = kill(Pid::from_raw(child.id().cast_signed()), signal);
         }
     }
 
