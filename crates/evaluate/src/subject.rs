@@ -192,7 +192,7 @@ mod tests {
         let subject = |text| Subject::parse(text, &catalogue);
         let settings = subject("kernel:bbr").map(|s| s.settings("flow.a.controller", &[]));
         let expected = [
-            ("flow.a.controller".to_string(), "{ name = \"bbr\" }".to_string()),
+            ("flow.a.controller".to_string(), "{ name = \"bbr1\" }".to_string()),
             ("flow.a.kernel".to_string(), "\"bbr\"".to_string()),
         ];
         assert_eq!(settings.unwrap_or_default(), expected);
