@@ -302,8 +302,8 @@ fn raw_sockets_cross_the_path_and_groups_do_not() {
 fn a_path_of_zero_rate_delivers_later() {
     let place = Place::new("outage");
     let path = "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"1 ms\"\n\
-                [[event]]\nat = \"100 ms\"\nset = { link.bottleneck.rate = \"0 bps\" }\n\
-                [[event]]\nat = \"1 s\"\nset = { link.bottleneck.rate = \"20 Mbps\" }\n";
+                [[event]]\nat = \"100 ms\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n\
+                [[event]]\nat = \"1 s\"\nlink = \"bottleneck\"\nrate = \"20 Mbps\"\n";
     std::fs::write(place.0.join("path.toml"), path).expect("it is written");
     let Some(output) = exchange(&place, &["path.toml", "-o", "run", "--csv"]) else { return };
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
@@ -413,7 +413,8 @@ impl Other {
             let table = std::fs::read_to_string(format!("/proc/{}/net/{table}", self.0.id()));
             let table = table.expect("it runs");
             let words = table.lines().filter_map(|line| line.split_whitespace().next());
-            words.collect::<Vec<_>>().join(" ")
+            // An empty table may have no head.
+            words.filter(|word| *word != "Iface").collect::<Vec<_>>().join(" ")
         };
         format!("{}; {}", read("dev"), read("route"))
     }
