@@ -158,7 +158,7 @@ fn queue(kind: &str, arguments: &str) -> Result<String, Failure> {
         None => wrong(format!("a queue {kind} needs a limit"), "packets=NUMBER or bytes=NUMBER"),
     };
     match kind {
-        "" | "infinite" => Ok("{ discipline = \"droptail\" }".into()),
+        "" | "infinite" => Ok("{ discipline = \"droptail\", limit = \"unlimited\" }".into()),
         "droptail" => limited(""),
         "codel" => {
             let (target, interval) = of_both("target", "interval")?;
@@ -318,7 +318,7 @@ mod tests {
     #[test]
     fn queues_have_mahimahi_s_arguments() {
         let of = |kind, arguments| queue(kind, arguments).unwrap_or_default();
-        assert_eq!(of("infinite", ""), "{ discipline = \"droptail\" }");
+        assert_eq!(of("infinite", ""), "{ discipline = \"droptail\", limit = \"unlimited\" }");
         assert_eq!(
             of("droptail", "bytes=3000"),
             "{ discipline = \"droptail\", limit = \"3000 B\" }"
