@@ -309,11 +309,14 @@ fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> 
             SubjectRole::Discipline => "disciplines",
         };
         let message = format!("no case can run with \"{}\": {why}", subject.label);
-        let hint = format!(
-            "it replaces {}; accord list {kind} {} shows its parameters",
-            first.within(&plan.pack).1.subject.join(", "),
-            subject.family
-        );
+        let hint = match &subject.kernel {
+            Some(_) => "accord list packs NAME shows the cases of a pack".into(),
+            None => format!(
+                "it replaces {}; accord list {kind} {} shows its parameters",
+                first.within(&plan.pack).1.subject.join(", "),
+                subject.family
+            ),
+        };
         return Err(Failure::new(message).hint(hint));
     }
     Ok(())
