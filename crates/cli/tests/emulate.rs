@@ -13,7 +13,7 @@ use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 const PORT: u16 = 7_000;
 
@@ -446,6 +446,7 @@ fn namespaces_of_others_are_joined_and_left_as_they_were() {
     for signal in [Signal::SIGINT, Signal::SIGKILL] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_accord"));
         child.current_dir(&place.0).args(["emulate", "--rate", "9 Mbps", "--join", &ids]);
+        child.stderr(Stdio::null());
         let mut child = child.spawn().expect("it starts");
         while !b.state().contains("accord") {
             assert!(child.try_wait().expect("it is ours").is_none());

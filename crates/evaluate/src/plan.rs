@@ -11,9 +11,9 @@ use accord::units::Rate;
 use accord::{Catalogue, set};
 use std::sync::Arc;
 
-/// The rate of links up to which live runs keep their times on a machine of two cores, and the number of
-/// flows, each of which may have two devices.
+/// The highest rate of a link in live runs, which a machine of two cores keeps up with.
 const MOST_RATE: Rate = Rate::from_bps(200_000_000);
+/// The largest number of flows in live runs. One of the kernel has two devices.
 const MOST_FLOWS: usize = 64;
 
 /// An order of runs: the subjects, and the part of the pack.

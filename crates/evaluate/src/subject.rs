@@ -22,7 +22,7 @@ pub struct Subject {
     has: Vec<&'static str>,
 }
 
-/// What precedes the name of a congestion control of the kernel.
+/// The prefix of the name of a congestion control of the kernel.
 const KERNEL: &str = "kernel:";
 /// The end of the path of a controller in a scenario.
 const CONTROLLER: &str = ".controller";

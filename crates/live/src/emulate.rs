@@ -55,7 +55,7 @@ const LOOKS: usize = 100;
 /// Looks at a server after its command, before it is asked to end: half a second.
 const GRACE: usize = 25;
 /// Looks at a program that was asked to end, before it is killed: a second, within which its guard
-/// kills what is left.
+/// kills all that it has started.
 const PATIENCE: usize = 50;
 
 /// The connection of a packet: its protocol, and the address and port of both ends, the client's first.

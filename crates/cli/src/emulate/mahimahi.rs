@@ -26,7 +26,7 @@ struct Way {
 /// A shell.
 #[derive(Clone, Debug, PartialEq)]
 struct Shell {
-    /// Its word without `mm-`.
+    /// The word of the shell without `mm-`.
     kind: String,
     delay_ms: u64,
     /// From the command, and back to it.

@@ -39,11 +39,11 @@ impl Addresses {
 pub struct Ends {
     /// The namespaces of the client and of the server.
     pub places: [Namespace; 2],
-    /// Their devices.
+    /// The devices of the client and of the server.
     pub devices: [Tun; 2],
     /// The names of the devices.
     pub names: [String; 2],
-    /// Their addresses.
+    /// The addresses of the client and of the server.
     pub addresses: Addresses,
 }
 

@@ -22,7 +22,7 @@ use std::process::Command;
 
 /// The first argument of the program `accord` that makes it a guard.
 pub const WORD: &str = "emulate-guard";
-/// A guard that ends with its command, and what the command has left behind.
+/// A guard that ends with its command, together with all processes that the command has started.
 pub const ENDS: &str = "ends";
 /// A guard that lives as long as a process does.
 pub const LASTS: &str = "lasts";
@@ -88,7 +88,7 @@ pub fn run(arguments: &[OsString]) -> u8 {
     watch(child, &signals, lasts.as_os_str() == OsStr::new(LASTS))
 }
 
-/// Waits for the command, and then ends what is left, at once if it is asked to. Returns the exit code.
+/// Waits for the command, and then ends the processes that are left, at once if it is asked to. Returns the exit code.
 fn watch(child: Pid, signals: &SigSet, lasts: bool) -> u8 {
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let Ok(heard) = SignalFd::with_flags(signals, flags) else {

@@ -47,7 +47,7 @@ pub enum Opened {
 /// A socket to which packets can be handed.
 pub type Open = Arc<AtomicBool>;
 
-/// What is told apart: the protocol, the source if it is of UDP, and the destination.
+/// The key of a socket: the protocol, the source if it is of UDP, and the destination.
 type Key = (u8, Option<SocketAddr>, SocketAddr);
 
 /// The door of the way out, at the far end.
