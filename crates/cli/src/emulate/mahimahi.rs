@@ -14,6 +14,9 @@ const FAST: &str = "100 Gbps";
 /// The period in which mahimahi's PIE computes its probability.
 const PERIOD: &str = "30 ms";
 
+/// The option that asks for help, in place of a command.
+const HELP: &str = "help";
+
 /// A direction of a shell.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Way {
@@ -48,6 +51,9 @@ pub fn rewritten(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let (_, used) = shells(&words)?;
     let (options, rest) = arguments.split_at(first);
     let (words, command) = rest.split_at(used);
+    if command.first().and_then(|word| word.to_str()?.strip_prefix("--")) == Some(HELP) {
+        return Ok(options.iter().cloned().chain([command[0].clone()]).collect());
+    }
     let command = match command {
         [dashes, rest @ ..] if dashes == "--" => rest,
         all => all,
@@ -236,6 +242,9 @@ fn link(words: &[&str], shell: &mut Shell) -> Result<Option<usize>, Failure> {
             Some((name, value)) => (name, Some(value)),
             None => (option, None),
         };
+        if name == HELP {
+            return Ok(Some(at - 1));
+        }
         if name.starts_with("meter-") {
             shell.ignored.push(format!("--{name}"));
             continue;
@@ -294,6 +303,7 @@ mod tests {
             ),
             ("accord emulate a.toml -- mm-delay 3", "accord emulate a.toml -- mm-delay 3"),
             ("accord run mm-delay", "accord run mm-delay"),
+            ("accord emulate mm-link a b --help", "accord emulate --help"),
         ] {
             let found = rewritten(split(line)).unwrap_or_default();
             assert_eq!(found, split(expected), "{line}");
