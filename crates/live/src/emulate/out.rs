@@ -94,6 +94,8 @@ impl Door {
         let key = match *protocol {
             TCP if !header::opens(packet) => return true,
             TCP => (TCP, None, to),
+            // A later part of a datagram that was cut has no ports.
+            UDP if to.port() == 0 => return true,
             UDP => (UDP, Some(from), to),
             // The kernel would answer for the host.
             _ => return self.own.contains(&to.ip()),
