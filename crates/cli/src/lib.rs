@@ -77,12 +77,13 @@ pub fn main_with(controllers: &[&'static Family], disciplines: &[&'static Family
 }
 
 /// Prepares the process: a limit on the size of files becomes an error, and threads are started while a
-/// failure can be reported. A gateway takes its signals from a process of one thread: another one would
-/// be ended by them.
+/// failure can be reported. A gateway and the guard of an emulation take their signals from a process of one
+/// thread: another one would be ended by them.
 fn prepared() -> Result<(), Failure> {
     let limits = accord::files::limits_are_errors();
     limits.map_err(|e| Failure::Unable(format!("signals cannot be set up: {e}")))?;
-    if std::env::args_os().nth(1).is_some_and(|command| command == "gateway") {
+    let of_one = |command: OsString| command == "gateway" || emulate::is_guard(&command);
+    if std::env::args_os().nth(1).is_some_and(of_one) {
         return Ok(());
     }
     let threads = rayon::ThreadPoolBuilder::new().build_global();
@@ -110,9 +111,13 @@ pub fn main_from<T: Into<OsString> + Clone>(
     disciplines: &[&'static Family],
 ) -> u8 {
     let arguments: Vec<OsString> = arguments.into_iter().map(Into::into).collect();
+    if let Some(code) = emulate::guarded(&arguments) {
+        return code;
+    }
     let catalogue = catalogue_with(controllers, disciplines);
-    let done =
-        python::refuse(&arguments).and_then(|()| commands::run(parsed(arguments), &catalogue));
+    let done = python::refuse(&arguments)
+        .and_then(|()| emulate::mahimahi::rewritten(arguments))
+        .and_then(|arguments| commands::run(parsed(arguments), &catalogue));
     match done {
         Ok(true) => 0,
         Ok(false) => 1,

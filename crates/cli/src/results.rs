@@ -96,6 +96,11 @@ pub fn identify(build: String) {
     IDENTITY.get_or_init(|| build);
 }
 
+/// Returns true if the program is a part of another one.
+pub fn is_elsewhere() -> bool {
+    IDENTITY.get().is_some()
+}
+
 /// Returns an identification of this build: a hash of the program, or its version if it cannot read
 /// itself.
 pub fn build() -> String {

@@ -3,11 +3,17 @@
 
 #![cfg(target_os = "linux")]
 
+use nix::sys::signal::{Signal, kill};
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, recv, sendto, socket,
+};
+use nix::unistd::Pid;
 use serde_json::Value;
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 const PORT: u16 = 7_000;
 
@@ -138,39 +144,345 @@ fn the_exit_code_is_that_of_the_command_or_of_an_expectation() {
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
 }
 
+/// Starts `accord emulate` here and returns when its command is running, or `None` where it is not allowed.
+fn started(place: &Place, options: &[&str], line: &str, mark: &str) -> Option<Child> {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_accord"));
+    child.current_dir(&place.0).arg("emulate").args(options).args(["--", "sh", "-c", line]);
+    let mut child = child.spawn().expect("it starts");
+    while processes(mark) == 0 {
+        if child.try_wait().expect("it is ours").is_some() {
+            return None;
+        }
+        std::thread::yield_now();
+    }
+    Some(child)
+}
+
+/// The number of processes of `sleep` with this argument.
+fn processes(mark: &str) -> usize {
+    let all = std::fs::read_dir("/proc").expect("Linux has it").flatten();
+    let lines = all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.map(|line| text(&line)).filter(|l| l.starts_with("sleep\0") && l.contains(mark)).count()
+}
+
+/// Waits until no process is left that has this mark, or that is in the network namespace whose name is
+/// in a file.
+fn await_end(place: &Place, mark: &str) {
+    let namespace = std::fs::read_to_string(place.0.join("namespace")).unwrap_or_default();
+    let is_inside = || {
+        let all = std::fs::read_dir("/proc").expect("Linux has it").flatten();
+        let mut links =
+            all.filter_map(|entry| std::fs::read_link(entry.path().join("ns/net")).ok());
+        links.any(|link| link.to_string_lossy() == namespace.trim())
+    };
+    // A test that fails waits here.
+    while processes(mark) > 0 || is_inside() {
+        std::thread::yield_now();
+    }
+}
+
+/// The mark of a test: the time that its processes sleep.
+fn mark(number: u32) -> String {
+    format!("9753{number}.{}", std::process::id())
+}
+
+const WHERE: &str = "readlink /proc/self/ns/net > namespace";
+
 #[test]
-fn nothing_stays_behind() {
+fn children_that_the_command_leaves_behind_are_ended() {
     let place = Place::new("children");
-    let mark = format!("97531.{}", std::process::id());
-    let line = format!("sleep {mark} & sleep {mark} & true");
+    let mark = mark(1);
+    // One is a child, one an orphan of a session of its own, and one belongs to another user.
+    let nobody = "setpriv --reuid 65534 --regid 65534 --clear-groups";
+    let line = format!(
+        "{WHERE}; sleep {mark} & setsid sh -c 'trap \"\" TERM; sleep {mark} & sleep {mark}' & \
+         {nobody} sleep {mark} & while test $(pgrep -c -f {mark}) -lt 4; do :; done; exit 5"
+    );
+    let line = line
+        .replace("pgrep -c -f", "cat /proc/[0-9]*/cmdline 2> /dev/null | tr '\\0' '\\n' | grep -c");
     let Some(output) = place.emulate(&["--rate", "10 Mbps", "-q"], &["sh", "-c", &line]) else {
         return;
     };
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert!(!is_running(&mark), "a child of the command is left");
-    // Nor if the program is killed.
-    let mut child = Command::new(env!("CARGO_BIN_EXE_accord"));
-    child.current_dir(&place.0).args(["emulate", "--rate", "10 Mbps", "-q", "--", "sleep", &mark]);
-    let mut child = child.spawn().expect("it starts");
-    while !is_running(&mark) {
-        std::thread::yield_now();
-    }
+    assert_eq!(output.status.code(), Some(5), "{}", text(&output.stderr));
+    assert_eq!(processes(&mark), 0, "a child of the command is left");
+    await_end(&place, &mark);
+}
+
+#[test]
+fn nothing_is_left_if_the_emulation_is_killed() {
+    let place = Place::new("killed");
+    let mark = mark(2);
+    let line = format!("{WHERE}; setsid sleep {mark} & sleep {mark}");
+    let server = format!("setsid sleep {mark} & sleep {mark}");
+    let options = ["--rate", "10 Mbps", "-q", "--server", &server];
+    let Some(mut child) = started(&place, &options, &line, &mark) else { return };
     child.kill().expect("it runs");
     child.wait().expect("it is gone");
-    if Path::new("/usr/bin/setpriv").exists() {
-        while is_running(&mark) {
+    await_end(&place, &mark);
+}
+
+#[test]
+fn an_interruption_ends_the_programs_and_the_record_is_written() {
+    let place = Place::new("interrupted");
+    let mark = mark(3);
+    let line = format!("{WHERE}; exec sleep {mark}");
+    let Some(mut child) = started(&place, &["--rate", "10 Mbps", "-q"], &line, &mark) else {
+        return;
+    };
+    let number = i32::try_from(child.id()).expect("a number");
+    kill(Pid::from_raw(number), Signal::SIGINT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    await_end(&place, &mark);
+    assert!(place.0.join("runs/emulate/page.html").exists());
+}
+
+#[test]
+fn a_command_that_is_killed_or_cannot_run_is_reported() {
+    let place = Place::new("kills");
+    std::fs::write(place.0.join("plain"), "no program").expect("it is written");
+    let path = ["--rate", "10 Mbps", "-q", "-o", "run"];
+    for (line, code) in [(&["sh", "-c", "kill -9 $$"][..], 137), (&["./plain"], 126)] {
+        let Some(output) = place.emulate(&path, line) else { return };
+        assert_eq!(output.status.code(), Some(code), "{line:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_full_disk_is_reported_after_the_command() {
+    let place = Place::new("full");
+    std::fs::create_dir(place.0.join("small")).expect("a directory");
+    let line = format!(
+        "mount -t tmpfs -o size=16k none small || exit 77; cd small; \
+         {} emulate --rate '10 Mbps' -q -- sh -c '{WHERE}; exit 5'",
+        env!("CARGO_BIN_EXE_accord")
+    );
+    let mut command = Command::new("unshare");
+    let output = command.current_dir(&place.0).args(["-m", "sh", "-c", &line]).output();
+    let Ok(output) = output else { return };
+    let said = text(&output.stderr);
+    if output.status.code() == Some(77) || said.contains("namespace") {
+        return;
+    }
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("No space left"), "{said}");
+}
+
+/// Sends an echo request by a raw socket, and a datagram to a group.
+#[test]
+#[ignore = "a program of other tests"]
+fn raw() {
+    let kind = (AddressFamily::Inet, SockType::Raw, SockProtocol::Icmp);
+    let socket = socket(kind.0, kind.1, SockFlag::empty(), kind.2).expect("root may");
+    let server: Ipv4Addr =
+        std::env::var("ACCORD_SERVER").expect("it is set").parse().expect("IPv4");
+    let request = [8, 0, 0xf7, 0xfe, 0, 1, 0, 0];
+    let to = SockaddrIn::from(std::net::SocketAddrV4::new(server, 0));
+    sendto(socket.as_raw_fd(), &request, &to, MsgFlags::empty()).expect("it goes");
+    let mut answer = [0; 128];
+    let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty()).expect("it comes");
+    assert_eq!(&answer[20..length], [0, 0, 0xff, 0xfe, 0, 1, 0, 0]);
+    let group = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
+    // Without a way to the group there is no route.
+    let _ = group.send_to(b"who is there?", "224.0.0.251:5353");
+}
+
+#[test]
+fn raw_sockets_cross_the_path_and_groups_do_not() {
+    let place = Place::new("raw");
+    let line = program("raw");
+    let line: Vec<_> = line.iter().map(String::as_str).collect();
+    let Some(output) = place.emulate(&["--rate", "10 Mbps", "-q", "--server", "sleep 3"], &line)
+    else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_path_of_zero_rate_delivers_later() {
+    let place = Place::new("outage");
+    let path = "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"1 ms\"\n\
+                [[event]]\nat = \"100 ms\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n\
+                [[event]]\nat = \"1 s\"\nlink = \"bottleneck\"\nrate = \"20 Mbps\"\n";
+    std::fs::write(place.0.join("path.toml"), path).expect("it is written");
+    let Some(output) = exchange(&place, &["path.toml", "-o", "run", "--csv"]) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_capture_has_the_packets_of_the_program() {
+    let place = Place::new("capture");
+    let options = ["--rate", "20 Mbps", "-q", "--pcap", "all.pcapng"];
+    let Some(output) = exchange(&place, &options) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let bytes = std::fs::read(place.0.join("all.pcapng")).expect("it is written");
+    let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four"));
+    let (mut at, mut data) = (0, 0);
+    while at < bytes.len() {
+        if word(at) == 6 && word(at + 24) > 1000 {
+            let packet = &bytes[at + 28..];
+            let v4 = packet[0] >> 4 == 4;
+            let ports = if v4 { &packet[20..24] } else { &packet[40..44] };
+            assert!(ports[..2] == PORT.to_be_bytes(), "another packet: {packet:?}");
+            data += u64::from(word(at + 24));
+        }
+        at += word(at + 4) as usize;
+    }
+    // All that arrived has left a port.
+    assert!(data > 4_000_000, "{data}");
+}
+
+#[test]
+fn the_way_out_leads_to_the_host() {
+    let place = Place::new("out");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let datagrams = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let (tcp, udp) =
+        (listener.local_addr().expect("bound"), datagrams.local_addr().expect("bound"));
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).expect("data");
+        stream.write_all(&all).expect("it reads");
+    });
+    std::thread::spawn(move || {
+        let mut buffer = [0; 2000];
+        while let Ok((length, from)) = datagrams.recv_from(&mut buffer) {
+            datagrams.send_to(&buffer[..length], from).expect("it goes");
+        }
+    });
+    let ports = format!("TCP={} UDP={} exec \"$@\"", tcp.port(), udp.port());
+    let line = program("caller");
+    let mut all = vec!["sh", "-c", &ports, "sh"];
+    all.extend(line.iter().map(String::as_str));
+    let Some(output) = place.emulate(&["--rate", "50 Mbps", "--delay", "2 ms", "-q"], &all) else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+}
+
+/// Sends a megabyte and ten datagrams to services of the host, and gets them back.
+#[test]
+#[ignore = "a program of other tests"]
+fn caller() {
+    let number =
+        |name: &str| -> u16 { std::env::var(name).expect("it is set").parse().expect("a number") };
+    let server: IpAddr = std::env::var("ACCORD_SERVER").expect("it is set").parse().expect("IP");
+    let mut stream = TcpStream::connect((server, number("TCP"))).expect("it listens");
+    let sent: Vec<u8> = (0..1_000_000_u32).map(|n| n.to_be_bytes()[3]).collect();
+    stream.write_all(&sent).expect("it reads");
+    stream.shutdown(Shutdown::Write).expect("it is open");
+    let mut back = Vec::new();
+    stream.read_to_end(&mut back).expect("data");
+    assert!(back == sent);
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
+    socket.connect((server, number("UDP"))).expect("a route");
+    for n in 0..10_u8 {
+        socket.send(&[n; 1000]).expect("it goes");
+        let mut buffer = [0; 2000];
+        assert_eq!(socket.recv(&mut buffer).expect("it comes"), 1000);
+        assert_eq!(buffer[0], n);
+    }
+    // No program of the host is at this port.
+    let closed = TcpStream::connect((server, 1)).and_then(|mut s| s.read(&mut [0]).map(|n| n > 0));
+    assert!(!closed.unwrap_or(false));
+}
+
+/// A process in a network namespace of its own, until the end of a test.
+struct Other(Child);
+
+impl Other {
+    fn new() -> Option<Other> {
+        let mut child = Command::new("unshare").args(["-n", "sleep", "600"]).spawn().ok()?;
+        let own = std::fs::read_link("/proc/self/ns/net").ok()?;
+        loop {
+            let its = std::fs::read_link(format!("/proc/{}/ns/net", child.id())).ok()?;
+            if its != own {
+                return Some(Other(child));
+            }
+            if child.try_wait().ok()?.is_some() {
+                return None;
+            }
+            std::thread::yield_now();
+        }
+    }
+
+    /// The devices, and the routes of IPv4.
+    fn state(&self) -> String {
+        let read = |table: &str| {
+            let table = std::fs::read_to_string(format!("/proc/{}/net/{table}", self.0.id()));
+            let table = table.expect("it runs");
+            let words = table.lines().filter_map(|line| line.split_whitespace().next());
+            // An empty table may have no head.
+            words.filter(|word| *word != "Iface").collect::<Vec<_>>().join(" ")
+        };
+        format!("{}; {}", read("dev"), read("route"))
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn namespaces_of_others_are_joined_and_left_as_they_were() {
+    let place = Place::new("join");
+    let (Some(a), Some(b)) = (Other::new(), Other::new()) else { return };
+    let before = [a.state(), b.state()];
+    let ids = format!("{},{}", a.0.id(), b.0.id());
+    let (server, client) = (program("server").join(" "), program("client"));
+    let client: Vec<_> = client.iter().map(String::as_str).collect();
+    let options =
+        ["--rate", "50 Mbps", "--join", &ids, "--route", "192.0.2.0/24", "--server", &server];
+    let Some(output) = place.emulate(&options, &client) else { return };
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("accord is in the namespace of the server, with 198.18.0.2"), "{said}");
+    assert_eq!(before, [a.state(), b.state()]);
+    // Without a command it lasts until an interruption, and it may be killed.
+    for signal in [Signal::SIGINT, Signal::SIGKILL] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_accord"));
+        child.current_dir(&place.0).args(["emulate", "--rate", "9 Mbps", "--join", &ids]);
+        child.stderr(Stdio::null());
+        let mut child = child.spawn().expect("it starts");
+        while !b.state().contains("accord") {
+            assert!(child.try_wait().expect("it is ours").is_none());
+            std::thread::yield_now();
+        }
+        let number = i32::try_from(child.id()).expect("a number");
+        kill(Pid::from_raw(number), signal).expect("it runs");
+        let code = child.wait().expect("it ends").code();
+        assert!(signal == Signal::SIGKILL || code == Some(0), "{code:?}");
+        while before != [a.state(), b.state()] {
             std::thread::yield_now();
         }
     }
 }
 
-/// Returns whether there is a process with this argument other than those of `accord`.
-fn is_running(mark: &str) -> bool {
-    let all = std::fs::read_dir("/proc").expect("Linux has it").flatten();
-    all.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok()).any(|line| {
-        let line = text(&line);
-        line.starts_with("sleep\0") && line.contains(mark)
-    })
+#[test]
+fn command_lines_of_mahimahi_run() {
+    let place = Place::new("mahimahi");
+    std::fs::write(place.0.join("up"), "1\n2\n").expect("it is written");
+    std::fs::write(place.0.join("down"), "1\n").expect("it is written");
+    let words = ["mm-delay", "5", "mm-link", "up", "down", "--uplink-queue=droptail"];
+    let line = [&words[..], &["--uplink-queue-args=packets=50", "true"]].concat();
+    let run = |first: &[&str], line: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_accord"));
+        command.current_dir(&place.0).arg("emulate").args(first).args(line);
+        command.output().expect("the program runs")
+    };
+    let output = run(&["--print"], &line);
+    let (scenario, said) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(scenario.contains("50 pkt") && scenario.contains("5 ms"), "{scenario}");
+    let output = run(&["-q"], &line);
+    let code = output.status.code();
+    assert!(matches!(code, Some(0 | 3)), "{code:?}: {}", text(&output.stderr));
+    let output = run(&[], &["mm-loss", "uplink", "2", "true"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
 }
 
 #[test]
@@ -186,6 +498,9 @@ fn wrong_input_is_refused_with_a_hint() {
         (&["--rate", "10 Mbps", "--queue", "cobalt"], "true", "cobalt"),
         (&["--rate", "10 Mbps", "--queue", "codel:target"], "true", "NAME=VALUE"),
         (&["no-such.toml"], "true", "no-such.toml"),
+        (&["--rate", "10 Mbps", "--join", "no-such-name"], "true", "/run/netns/no-such-name"),
+        (&["--rate", "10 Mbps", "--route", "10.0.0.0/8"], "true", "--join"),
+        (&["--rate", "10 Mbps", "--join", "x", "--route", "10.0.0.0/33"], "true", "10.0.0.0/8"),
         (&["xia05-fig6"], "true", "sweep"),
         (&[], "true", "no path is given"),
     ] {

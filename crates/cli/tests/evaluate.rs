@@ -136,6 +136,8 @@ fn wrong_input_is_refused_with_a_hint() {
         assert!(ended.stderr.contains(hint), "{}", ended.stderr);
     };
     refused(&["-s", "vegs"], "no controller and no discipline \"vegs\"", "\"vegas\"");
+    refused(&["-s", "kernel:bbr,x=1"], "not the name of a congestion control", "kernel:bbr");
+    refused(&["-s", "kernel:bbr", "-e", "packet"], "kernel:bbr runs in real time", "--engine live");
     refused(&["-s", "vegas,alpa=1"], "no parameter \"alpa\"", "\"alpha\"");
     refused(
         &["-s", "vegas,alpha=2", "-p", "buffers"],

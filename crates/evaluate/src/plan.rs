@@ -7,8 +7,14 @@ use accord::language::{Errors, File, ScenarioError, suggest};
 use accord::margins::stability;
 use accord::report::label;
 use accord::scenario::{Engine, MetricUnit, Scenario};
+use accord::units::Rate;
 use accord::{Catalogue, set};
 use std::sync::Arc;
+
+/// The highest rate of a link in live runs, which a machine of two cores keeps up with.
+const MOST_RATE: Rate = Rate::from_bps(200_000_000);
+/// The largest number of flows in live runs. One of the kernel has two devices.
+const MOST_FLOWS: usize = 64;
 
 /// An order of runs: the subjects, and the part of the pack.
 #[derive(Clone, Debug)]
@@ -254,13 +260,33 @@ fn with_subject(
     (0..order.reps)
         .map(|k| {
             let seed = order.seed.wrapping_add(k);
-            let points = file.points(catalogue, Some(seed));
-            points.map_err(|errors| {
+            let points = file.points(catalogue, Some(seed)).map_err(|errors| {
                 let first = errors.iter().next();
                 first.map_or("it does not fit".into(), |e| e.message.clone())
-            })
+            })?;
+            let beyond = points.iter().find_map(|scenario| beyond(scenario, order.engine));
+            beyond.map_or(Ok(points), Err)
         })
         .collect()
+}
+
+/// Returns why a run of a scenario in real time would be one of this machine and not of the subject.
+fn beyond(scenario: &Scenario, engine: Engine) -> Option<String> {
+    if engine != Engine::Live {
+        return None;
+    }
+    let fastest = scenario.links.iter().filter(|l| !l.attachment).map(|l| l.rate).max()?;
+    if fastest > MOST_RATE {
+        return Some(format!(
+            "its link of {fastest} is too fast for a run in real time, which has up to {MOST_RATE}"
+        ));
+    }
+    let flows = scenario.flows.len();
+    (flows > MOST_FLOWS).then(|| {
+        format!(
+            "its {flows} flows are too many for a run in real time, which has up to {MOST_FLOWS}"
+        )
+    })
 }
 
 /// Returns the margins in the phase in the middle of the steady part.

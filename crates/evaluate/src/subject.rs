@@ -16,9 +16,16 @@ pub struct Subject {
     pub parameters: Vec<(String, String)>,
     /// The kind of subject.
     pub role: SubjectRole,
+    /// The congestion control of the kernel that takes the place of the family, if it does.
+    pub kernel: Option<String>,
     /// The names of all parameters of the family.
     has: Vec<&'static str>,
 }
+
+/// The prefix of the name of a congestion control of the kernel.
+const KERNEL: &str = "kernel:";
+/// The end of the path of a controller in a scenario.
+const CONTROLLER: &str = ".controller";
 
 /// The reason why a text is no subject, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,12 +37,16 @@ pub struct NoSubject {
 }
 
 impl Subject {
-    /// Reads `NAME[,KEY=VALUE...]`.
+    /// Reads `NAME[,KEY=VALUE...]`, or `kernel:NAME` of a congestion control of the kernel's TCP.
     ///
     /// # Errors
     /// Fails if there is no such family, or if a part is no setting. Values are checked when the
     /// subject is put into a scenario.
     pub fn parse(text: &str, catalogue: &Catalogue) -> Result<Subject, NoSubject> {
+        let text = text.trim();
+        if let Some(name) = text.strip_prefix(KERNEL) {
+            return Subject::of_kernel(text, name, catalogue);
+        }
         let mut parts = text.split(',').map(str::trim);
         let family = parts.next().unwrap_or_default();
         let all = || catalogue.controllers.iter().chain(catalogue.disciplines);
@@ -69,11 +80,34 @@ impl Subject {
             parameters.push((key.to_string(), as_toml(value)));
         }
         Ok(Subject {
-            label: text.trim().to_string(),
+            label: text.to_string(),
             family: family.to_string(),
             parameters,
             role,
+            kernel: None,
             has: found.params.iter().map(|p| p.name).collect(),
+        })
+    }
+
+    /// Returns the subject of this name in the kernel, with its model as the family if there is one.
+    fn of_kernel(text: &str, name: &str, catalogue: &Catalogue) -> Result<Subject, NoSubject> {
+        let sound = |c: char| c.is_ascii_alphanumeric() || "_-".contains(c);
+        if name.is_empty() || !name.chars().all(sound) {
+            return Err(NoSubject {
+                message: format!("\"{name}\" is not the name of a congestion control"),
+                hint: Some("write kernel:NAME, for example kernel:bbr, without parameters".into()),
+            });
+        }
+        let mut known = catalogue.controllers.iter();
+        let model = known.find(|family| family.kernel == Some(name));
+        Ok(Subject {
+            label: text.to_string(),
+            // Without a model it is the plainest of those with a window.
+            family: model.map_or("newreno", |family| family.name).to_string(),
+            parameters: Vec::new(),
+            role: SubjectRole::Controller,
+            kernel: Some(name.to_string()),
+            has: Vec::new(),
         })
     }
 
@@ -92,7 +126,11 @@ impl Subject {
                 for (key, value) in parameters {
                     table += &format!(", {key} = {value}");
                 }
-                vec![(path.to_string(), table + " }")]
+                let flow = path.strip_suffix(CONTROLLER);
+                let kernel = self.kernel.iter().zip(flow);
+                let kernel =
+                    kernel.map(|(name, flow)| (format!("{flow}.kernel"), format!("\"{name}\"")));
+                [(path.to_string(), table + " }")].into_iter().chain(kernel).collect()
             }
             SubjectRole::Discipline => {
                 let name = (format!("{path}.discipline"), self.family.clone());
@@ -146,6 +184,22 @@ mod tests {
         let told = settings("cubic,rack=false");
         assert_eq!(told, "{ name = \"cubic\", rack = false }");
         assert_eq!(settings("copa"), "{ name = \"copa\" }");
+    }
+
+    #[test]
+    fn congestion_controls_of_the_kernel_have_their_models() {
+        let catalogue = accord::catalogue();
+        let subject = |text| Subject::parse(text, &catalogue);
+        let settings = subject("kernel:bbr").map(|s| s.settings("flow.a.controller", &[]));
+        let expected = [
+            ("flow.a.controller".to_string(), "{ name = \"bbr1\" }".to_string()),
+            ("flow.a.kernel".to_string(), "\"bbr\"".to_string()),
+        ];
+        assert_eq!(settings.unwrap_or_default(), expected);
+        assert_eq!(subject("kernel:lp").map(|s| s.family), Ok("newreno".into()));
+        for wrong in ["kernel:", "kernel:cubic,beta=1", "kernel:a b"] {
+            assert!(subject(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

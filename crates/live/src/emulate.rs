@@ -6,10 +6,18 @@
 //! that lead its way; a connection has one flow each way. Packets of IPv4 and IPv6
 //! pass unchanged, except for marks of ECN.
 
+mod ends;
+pub mod guard;
+mod out;
+mod program;
+
+use self::ends::Ends;
+use self::out::Door;
+use self::program::Program;
 use crate::achieved::Achieved;
 use crate::collect::{Collector, Sample, digest};
 use crate::driver::Counters;
-use crate::namespace::{Namespace, ip};
+use crate::namespace::Namespace;
 use crate::quality::quality;
 use crate::quic;
 use crate::thread::{LONGEST_WAIT, sharpen, used};
@@ -21,28 +29,17 @@ use accord_scenario::{Carrier, Engine, LinkId, Scenario, Window};
 use accord_sim::{Machine, Order, Parcel, Whole};
 use accord_transport::{View, ip as header};
 use accord_units::{Duration, Time};
-use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::io::Result as IoResult;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
 use std::os::fd::AsFd;
-use std::path::Path;
-use std::process::{Command, ExitStatus};
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration as Wait;
 
-/// The addresses of the client and of the server, of the network for benchmarks [RFC 2544].
-pub const ADDRESSES: [Ipv4Addr; 2] = [Ipv4Addr::new(198, 18, 0, 1), Ipv4Addr::new(198, 18, 0, 2)];
-/// The addresses of IPv6 of both, of the network for benchmarks [RFC 5180].
-const V6: [Ipv6Addr; 2] =
-    [Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0x2001, 2, 0, 0, 0, 0, 0, 2)];
-/// The name of the device in both namespaces.
-const DEVICE: &str = "accord";
 /// The time from the end of the set-up to the start.
 const NOTICE: Duration = Duration::from_ms(50);
 /// The maximum number of packets read from a device before due events are handled.
@@ -55,9 +52,11 @@ const MOST_CONNECTIONS: usize = 1 << 16;
 const LOOK: Wait = Wait::from_millis(20);
 /// Looks at a server that does not listen yet: two seconds.
 const LOOKS: usize = 100;
-/// Looks at the programs that are left, before they are asked to end and again before they are killed: half
-/// a second.
+/// Looks at a server after its command, before it is asked to end: half a second.
 const GRACE: usize = 25;
+/// Looks at a program that was asked to end, before it is killed: a second, within which its guard
+/// kills all that it has started.
+const PATIENCE: usize = 50;
 
 /// The connection of a packet: its protocol, and the address and port of both ends, the client's first.
 type Connection = (u8, [(IpAddr, u16); 2]);
@@ -66,8 +65,10 @@ type Connection = (u8, [(IpAddr, u16); 2]);
 struct Emulator<'a> {
     scenario: &'a Scenario,
     machine: Machine<'a>,
-    /// The devices of the client and of the server.
-    devices: [Tun; 2],
+    /// The namespaces and devices of the client and of the server.
+    ends: &'a Ends,
+    /// The way out at the server's end, if there is one.
+    door: Option<Door>,
     /// The flows from the client to the server, and those back.
     ways: &'a [Vec<usize>; 2],
     /// The places in `ways` of the connections that were seen.
@@ -81,17 +82,21 @@ struct Emulator<'a> {
 }
 
 impl Emulator<'_> {
-    /// Moves packets until it is stopped. Returns the time at which it was.
-    fn run(mut self) -> IoResult<(Counters, Time)> {
+    /// Moves packets until it is stopped. Returns the time at which it was, and the rest of the capture.
+    fn run(mut self) -> IoResult<(Counters, Time, Vec<u8>)> {
         self.counters.first = sharpen();
+        if self.door.is_some() {
+            // The sockets of the way out are opened there.
+            self.ends.places[1].enter()?;
+        }
         let mut buffer = vec![0; LONGEST];
         self.clock.wait_for_start(|| self.stop.load(Ordering::Relaxed));
         let end = self.scenario.end();
         while self.machine.now() < end && !self.stop.load(Ordering::Relaxed) {
             let due = self.machine.next_effect().min(end);
             let ready = {
-                let poll = |tun| PollFd::new(AsFd::as_fd(tun), PollFlags::POLLIN);
-                let mut polls = [poll(&self.devices[0]), poll(&self.devices[1])];
+                let poll = |tun| PollFd::new(Tun::as_fd(tun), PollFlags::POLLIN);
+                let mut polls = [poll(&self.ends.devices[0]), poll(&self.ends.devices[1])];
                 self.clock.wait(due, LONGEST_WAIT, &mut polls);
                 [0, 1].map(|end| polls[end].any() != Some(false))
             };
@@ -107,11 +112,12 @@ impl Emulator<'_> {
                 let sources = part.sources.iter_mut().filter(|(flow, _)| of_programs(flow));
                 sources.for_each(|(_, reading)| reading.view = View::default());
                 // The collector is gone after an interruption.
-                let _ = self.samples.send((part, Vec::new()));
+                let _ = self.samples.send((part, self.machine.captured()));
             }
         }
         let at = self.machine.now();
         (self.counters.cpu, self.counters.system) = used();
+        let captured = self.machine.captured();
         let tally = self.machine.finish();
         self.counters.broken_off = tally.broken;
         self.counters.transfers = tally.transfers;
@@ -119,7 +125,7 @@ impl Emulator<'_> {
         self.counters.steps = tally.steps;
         // The kernel loses none that it takes.
         self.counters.taken = self.counters.handed + self.counters.refused;
-        Ok((self.counters, at))
+        Ok((self.counters, at, captured))
     }
 
     /// Handles all events up to `to`, and hands over what arrives at an end, each at its time.
@@ -146,8 +152,13 @@ impl Emulator<'_> {
             return;
         };
         let mut bytes = parcel.bytes.clone().unwrap_or_default();
-        let whole = header::exit(&mut bytes, parcel.packet.tos_of_whole());
-        let taken = whole && self.devices[1 - way].send(&bytes).unwrap_or(false);
+        let mut whole = header::exit(&mut bytes, parcel.packet.tos_of_whole());
+        if way == 0
+            && let Some(door) = &mut self.door
+        {
+            whole &= read(&bytes, way).is_some_and(|(_, c)| door.admits(&bytes, &c));
+        }
+        let taken = whole && self.ends.devices[1 - way].send(&bytes).unwrap_or(false);
         if taken {
             self.counters.handed += 1;
         } else {
@@ -162,7 +173,7 @@ impl Emulator<'_> {
     /// Puts the packets of a program into the first port of its way.
     fn take_in(&mut self, way: usize, buffer: &mut [u8]) -> IoResult<()> {
         for _ in 0..BATCH {
-            let Some(length) = self.devices[way].receive(buffer)? else {
+            let Some(length) = self.ends.devices[way].receive(buffer)? else {
                 break;
             };
             let bytes = &buffer[..length];
@@ -218,30 +229,35 @@ pub fn emulate(
     observer: &mut dyn Observer,
 ) -> Result<Emulated, LiveError> {
     check(scenario, ways)?;
-    let places = [Namespace::new()?, Namespace::new()?];
     let mtu = scenario.flows[ways[0][0]].packet.get();
-    let [client, server] = ADDRESSES;
-    let device = |end: usize, ends| {
-        let place = &places[end];
-        ip(place, "link set lo up\n")?;
-        let device = Tun::open(place, DEVICE, ends, mtu, false)?;
-        // Some kernels have no IPv6.
-        if place.set(&format!("net/ipv6/conf/{DEVICE}/disable_ipv6"), "0").is_ok() {
-            let (here, there) = (V6[end], V6[1 - end]);
-            let commands = format!(
-                "address add {here}/128 dev {DEVICE} nodad\nroute add {there}/128 dev {DEVICE}\n"
-            );
-            ip(place, &commands)?;
-        }
-        Ok::<_, LiveError>(device)
+    let leads_out = programs.server.is_none() && programs.join[1].is_none();
+    let versions = if leads_out { ends::reached() } else { [false; 2] };
+    let ends = Ends::new(programs, mtu, versions)?;
+    let places = &ends.places;
+    let (opened, out) = mpsc::channel();
+    // A name server that only this host reaches is at the address of the far end.
+    let local = ends::resolver().filter(|address| leads_out && address.is_loopback());
+    let resolver = local.map(|_| ends.addresses.server().0);
+    let door = match leads_out {
+        true => Some(Door::new(&ends, versions, local, opened)?),
+        false => None,
     };
-    let devices = [device(0, (client, server))?, device(1, (server, client))?];
-    let machine = machine(scenario)?;
+    let program = |end: usize, line: &Vec<_>| {
+        let (server, lasts) = (ends.addresses.server(), end == 1);
+        Program::new(&places[end], &programs.guard, line, server, lasts, resolver)
+    };
+    let command = programs.command.as_ref().map(|line| program(0, line));
+    let server = programs.server.as_ref().map(|line| program(1, line));
+    let mut machine = machine(scenario)?;
+    if observer.wants_packets() {
+        machine.keep_packets();
+    }
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let serving = programs.server.as_ref().map(|line| {
-            let serving = scope.spawn(|| within(&places[1], line));
-            await_listener(&places[1], || serving.is_finished());
+        let leading = door.is_some().then(|| scope.spawn(|| out::serve(out, &stop)));
+        let serving = server.as_ref().map(|server| {
+            let serving = scope.spawn(|| server.run());
+            await_listener(&places[1], || server.has_ended());
             serving
         });
         let clock = Clock::starting_in(NOTICE);
@@ -249,7 +265,8 @@ pub fn emulate(
         let mut emulator = Emulator {
             scenario,
             machine,
-            devices,
+            ends: &ends,
+            door,
             ways,
             places: BTreeMap::new(),
             last: [0, 1],
@@ -266,37 +283,53 @@ pub fn emulate(
             stop.store(true, Ordering::Relaxed);
             moved
         });
-        let (stop, places) = (&stop, &places);
-        let running = scope.spawn(move || {
-            clock.wait_for_start(|| stop.load(Ordering::Relaxed));
-            let status = within(&places[0], &programs.command);
-            let ended = clock.now();
-            // The server ends by itself, if it is of that kind, and connections are closed.
-            for _ in 0..GRACE {
-                if stop.load(Ordering::Relaxed) || places[1].processes().is_empty() {
-                    break;
+        let (stop, server) = (&stop, server.as_ref());
+        let serves = move || server.is_some_and(|server| !server.has_ended());
+        let running = scope.spawn({
+            let command = command.as_ref();
+            move || {
+                clock.wait_for_start(|| stop.load(Ordering::Relaxed));
+                let status = match command {
+                    Some(command) => command.run(),
+                    None => {
+                        while !stop.load(Ordering::Relaxed) {
+                            pause();
+                        }
+                        Ok(ExitStatus::from_raw(0))
+                    }
+                };
+                let ended = clock.now();
+                // The server ends by itself, if it is of that kind, and connections are closed.
+                for _ in 0..GRACE {
+                    if stop.load(Ordering::Relaxed) || !serves() {
+                        break;
+                    }
+                    pause();
                 }
-                pause();
+                stop.store(true, Ordering::Relaxed);
+                status.map(|status| (status, ended))
             }
-            stop.store(true, Ordering::Relaxed);
-            status.map(|status| (status, ended))
         });
         let mut collector = Collector::new(scenario, 1);
         let interrupted = collector.listen(&collected, observer).is_err();
         stop.store(true, Ordering::Relaxed);
         let moved = moving.join();
-        // The server, children, and on an interruption the command are left.
-        while !(running.is_finished() && serving.as_ref().is_none_or(|s| s.is_finished())) {
-            places.iter().for_each(end);
+        // The server, and on an interruption the command, are left.
+        for look in 0.. {
+            if running.is_finished() && !serves() {
+                break;
+            }
+            command.iter().chain(server).for_each(|program| program.end(look >= PATIENCE));
             pause();
         }
-        places.iter().for_each(end);
         let status = running.join();
         let served = serving.map(|serving| serving.join());
-        let (counters, at) = match moved {
+        drop(leading.map(|leading| leading.join()));
+        let (counters, at, captured) = match moved {
             Ok(moved) => moved.map_err(|e| LiveError::system("move packets", e))?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
+        observer.packets(&captured);
         let (status, ended) = match status {
             Ok(status) => status?,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -339,33 +372,6 @@ fn machine(scenario: &Scenario) -> Result<Machine<'_>, LiveError> {
     Ok(machine)
 }
 
-/// Runs a program in a namespace to its end. It dies with this process where `setpriv` can arrange that.
-fn within(place: &Namespace, line: &[OsString]) -> Result<ExitStatus, LiveError> {
-    const SETPRIV: &str = "/usr/bin/setpriv";
-    let server = ADDRESSES[1].to_string();
-    let replaced = |word: &OsString| match word.to_str() {
-        Some(text) => text.replace("{server}", &server).into(),
-        None => word.clone(),
-    };
-    let line: Vec<OsString> = line.iter().map(replaced).collect();
-    let mut command = match Path::new(SETPRIV).exists() {
-        true => {
-            let mut command = Command::new(SETPRIV);
-            command.args(["--pdeathsig", "KILL", "--"]).args(&line);
-            command
-        }
-        false => {
-            let mut command = Command::new(&line[0]);
-            command.args(&line[1..]);
-            command
-        }
-    };
-    command.env("ACCORD_SERVER", &server).env("ACCORD_SERVER6", V6[1].to_string());
-    // The thread lives as long as the program: its end would be taken for that of this process.
-    let status = place.within(|| command.spawn()?.wait())?;
-    status.map_err(|e| LiveError::system(&format!("run {}", line[0].display()), e))
-}
-
 /// Waits until something listens in a namespace, or `gone`, or for two seconds.
 fn await_listener(place: &Namespace, gone: impl Fn() -> bool) {
     const LISTENS: &str = "0A";
@@ -388,28 +394,6 @@ fn await_listener(place: &Namespace, gone: impl Fn() -> bool) {
 #[allow(clippy::disallowed_methods, reason = "other programs are waited for")]
 fn pause() {
     std::thread::sleep(LOOK);
-}
-
-/// Ends all processes in a namespace: asks, and then kills.
-fn end(place: &Namespace) {
-    for look in 0.. {
-        let left = place.processes();
-        if left.is_empty() {
-            return;
-        }
-        let signal = match look {
-            0 => Some(Signal::SIGTERM),
-            _ if look >= GRACE => Some(Signal::SIGKILL),
-            _ => None,
-        };
-        for process in left.into_iter().filter(|_| signal.is_some()) {
-            match kill(Pid::from_raw(process), signal) {
-                Ok(()) | Err(Errno::ESRCH) => {}
-                Err(_) => return,
-            }
-        }
-        pause();
-    }
 }
 
 /// Returns the scenario as long as it was, and its run. Its steady part ends with the command.

@@ -200,15 +200,23 @@ pub fn measure(
     run::run(scenario, &setting.into(), observer)
 }
 
-/// The programs of an emulation, each with its arguments. `{server}` in an argument is the address of the
-/// server, which is in the environment variable `ACCORD_SERVER` as well.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The programs of an emulation, each with its arguments, and their namespaces. `{server}` in an argument is
+/// the address of the server, which is in the environment variable `ACCORD_SERVER` as well.
+#[derive(Clone, Debug)]
 pub struct Programs {
-    /// The command, whose end is that of the emulation.
-    pub command: Vec<OsString>,
+    /// The command, whose end is that of the emulation. Without one it lasts until the observer stops it.
+    pub command: Option<Vec<OsString>>,
     /// The program at the far end, if there is one. The command starts when it listens, or after two
-    /// seconds.
+    /// seconds. Without one the far end leads into the network of the host, unless it is joined.
     pub server: Option<Vec<OsString>>,
+    /// The line that starts [`guard`], without the arguments of it.
+    pub guard: Vec<OsString>,
+    /// The namespaces of others that are the client's end and the server's, if they are.
+    pub join: [Option<PathBuf>; 2],
+    /// Networks to which the path leads from the client, besides the server: `10.0.0.0/8` or `default`.
+    pub routes: Vec<String>,
+    /// Takes a line on each device in a namespace of others, before the start.
+    pub announce: fn(&str),
 }
 
 /// An emulation at its end.
@@ -257,6 +265,14 @@ pub fn emulate(
 ) -> Result<Emulated, LiveError> {
     Err(LiveError::Unable("an emulation needs Linux".into()))
 }
+
+/// The first argument of a program that is to call [`guard`] with the others.
+#[cfg(target_os = "linux")]
+pub use emulate::guard::WORD as GUARD;
+/// Guards the program of an emulation: the first process of a namespace of processes, which go with it. An
+/// emulation starts it. Returns the exit code of the program.
+#[cfg(target_os = "linux")]
+pub use emulate::guard::run as guard;
 
 /// Returns the reason why live runs of these scenarios in this setting are impossible here, if
 /// there is one. It tries the mode.

@@ -13,7 +13,6 @@ use std::fs::File;
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// A private network namespace, with only a loopback device that is down.
@@ -41,11 +40,22 @@ impl Namespace {
         })
     }
 
+    /// Opens a namespace of others, such as `/run/netns/NAME` or `/proc/PROCESS/ns/net`.
+    pub fn open(path: &Path) -> Result<Namespace, LiveError> {
+        let opened = File::open(path).map(Namespace);
+        opened.map_err(|e| LiveError::system(&format!("open the namespace {}", path.display()), e))
+    }
+
+    /// Moves this thread inside, for good.
+    pub fn enter(&self) -> io::Result<()> {
+        Ok(setns(&self.0, CloneFlags::CLONE_NEWNET)?)
+    }
+
     /// Runs `work` inside, on another thread. Files that it opens remain bound to the namespace.
     pub fn within<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, LiveError> {
         let done = std::thread::scope(|scope| {
             let thread = scope.spawn(|| {
-                setns(&self.0, CloneFlags::CLONE_NEWNET)?;
+                self.enter()?;
                 Ok(work())
             });
             thread.join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
@@ -58,20 +68,6 @@ impl Namespace {
         let set = || std::fs::write(Path::new("/proc/sys").join(variable), value);
         self.within(set)?
             .map_err(|e| LiveError::system(&format!("set {variable} to \"{value}\""), e))
-    }
-
-    /// Returns the processes inside.
-    pub fn processes(&self) -> Vec<i32> {
-        let Ok(own) = self.0.metadata() else {
-            return Vec::new();
-        };
-        let all = std::fs::read_dir("/proc").into_iter().flatten().flatten();
-        all.filter_map(|entry| {
-            let process = entry.file_name().to_str()?.parse().ok()?;
-            let its = std::fs::metadata(entry.path().join("ns/net")).ok()?;
-            ((its.dev(), its.ino()) == (own.dev(), own.ino())).then_some(process)
-        })
-        .collect()
     }
 
     /// Returns the path of the namespace for other processes.

@@ -135,6 +135,19 @@ impl<'a> Ipv6Packet<'a> {
     }
 }
 
+/// Returns true if a packet opens a connection of TCP: the first one from its client.
+pub fn opens(packet: &[u8]) -> bool {
+    const SYN: u8 = 2;
+    const ACK: u8 = 16;
+    let (protocol, payload) = match (Ipv4Packet::new(packet), Ipv6Packet::new(packet)) {
+        (Some(p), _) => (p.connection(), &packet[p.header..]),
+        (_, Some(p)) => (p.connection(), &packet[V6..]),
+        _ => return false,
+    };
+    let flags = payload.get(13).filter(|_| protocol.0 == TCP && protocol.1 != [0, 0]);
+    flags.is_some_and(|flags| flags & (SYN | ACK) == SYN)
+}
+
 /// Returns the ports of the source and the destination in the header that follows that of IP: zeros if it
 /// has none.
 fn ports(protocol: u8, payload: &[u8]) -> [u16; 2] {

@@ -11,6 +11,7 @@ use crate::output::{data, json, note, prose};
 use crate::results::build;
 use accord::files::{open as open_file, read_text};
 use accord::language::Source;
+use accord::live::Mode;
 use accord::report::Lock;
 use accord::scenario::Engine;
 use accord::{Catalogue, Options};
@@ -33,21 +34,17 @@ const LARGEST_RULES: u64 = 1 << 20;
 /// Carries out the command. Returns `Ok(false)` if a rule is not met, a limit is exceeded, a measure
 /// is worse than the baseline, or runs of the subject failed.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
-    if args.engine == Engine::Live
-        && let Some(why) = accord::live::obstacle(accord::live_mode(args.live), &[])
-    {
-        return Err(accord::Error::from(why).into());
-    }
     let subject = subject(&args.subject, catalogue)?;
     let packs = packs(args, &subject)?;
     let subjects = subjects(args, subject, &packs, catalogue)?;
+    let engine = engine(args, &subjects)?;
     let order = Order {
         subjects,
         tier: match args.tier {
             TierName::Quick => Tier::Quick,
             TierName::Whole => Tier::Whole,
         },
-        engine: args.engine,
+        engine,
         seed: args.seed,
         reps: args.reps,
         cases: args.case.clone(),
@@ -97,6 +94,32 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         ));
     }
     Ok(verdicts.iter().all(|v| v.failure.is_none()))
+}
+
+/// Returns the engine, if it can run here. Controllers of the kernel have one only.
+fn engine(args: &Args, subjects: &[Subject]) -> Result<Engine, Failure> {
+    let of_kernel = subjects.iter().find(|subject| subject.kernel.is_some());
+    let engine = match (args.engine, of_kernel) {
+        (None | Some(Engine::Live), Some(_)) => Engine::Live,
+        (Some(engine), Some(Subject { label, .. })) => {
+            let message = format!("{label} runs in real time, and not in the engine {engine}");
+            return Err(Failure::new(message).hint("--engine live, or leave it out"));
+        }
+        (engine, None) => engine.unwrap_or(Engine::Packet),
+    };
+    let mode = accord::live_mode(args.live);
+    if engine == Engine::Live
+        && let Some(why) = accord::live::obstacle(mode, &[])
+    {
+        return Err(accord::Error::from(why).into());
+    }
+    if let Some(Subject { label, .. }) = of_kernel
+        && mode != Mode::Namespaces
+    {
+        let why = format!("{label} needs --live namespaces: root, or unshare -rn");
+        return Err(Failure::Unable(why));
+    }
+    Ok(engine)
 }
 
 /// Reads the rules of the packs and of the user, before anything is run.
@@ -286,11 +309,14 @@ fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> 
             SubjectRole::Discipline => "disciplines",
         };
         let message = format!("no case can run with \"{}\": {why}", subject.label);
-        let hint = format!(
-            "it replaces {}; accord list {kind} {} shows its parameters",
-            first.within(&plan.pack).1.subject.join(", "),
-            subject.family
-        );
+        let hint = match &subject.kernel {
+            Some(_) => "accord list packs NAME shows the cases of a pack".into(),
+            None => format!(
+                "it replaces {}; accord list {kind} {} shows its parameters",
+                first.within(&plan.pack).1.subject.join(", "),
+                subject.family
+            ),
+        };
         return Err(Failure::new(message).hint(hint));
     }
     Ok(())

@@ -13,15 +13,16 @@ pub struct Args {
     #[arg(short, long, value_delimiter = ',', value_name = "PACK", value_parser = names::PACKS, hide_possible_values = true)]
     pub pack: Vec<String>,
     /// The subject of the evaluation: a controller or a queue discipline, with parameters that are
-    /// not defaults: "vegas,alpha=4 pkt".
+    /// not defaults: "vegas,alpha=4 pkt". kernel:NAME is a congestion control of the kernel's TCP, which
+    /// runs in real time.
     #[arg(short, long, value_name = "NAME[,KEY=VALUE...]", value_parser = names::SUBJECTS, hide_possible_values = true)]
     pub subject: String,
     /// The rivals, separated by commas; by default those that the packs name.
     #[arg(short, long, value_name = "NAME,...", value_parser = names::SUBJECTS, hide_possible_values = true)]
     pub against: Option<String>,
-    /// The engine.
-    #[arg(short, long, default_value = "packet", value_name = "ENGINE", value_parser = names::engine(), hide_possible_values = true)]
-    pub engine: Engine,
+    /// The engine; by default packet, and live for controllers of the kernel.
+    #[arg(short, long, value_name = "ENGINE", value_parser = names::engine(), hide_possible_values = true)]
+    pub engine: Option<Engine>,
     /// The medium of a live run: loopback or namespaces; by default namespaces where they are
     /// allowed.
     #[arg(long, value_name = "MODE")]

@@ -98,7 +98,11 @@ fn announcement(
     let time = cost::estimate(&scenarios, &[order.engine], 1, catalogue).core_time(left.len());
     let subjects = order.subjects.len();
     let time = match order.engine {
-        Engine::Live => "in real time, one by one".to_string(),
+        Engine::Live => {
+            let trials = left.iter().map(|&(p, t)| plans[p].trials[t].scenario.duration);
+            let all = trials.fold(Duration::ZERO, |sum, duration| sum + duration);
+            format!("in real time, one by one, {all} in all")
+        }
         _ => format!("about {time} of one core"),
     };
     format!(

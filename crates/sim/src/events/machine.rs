@@ -97,6 +97,17 @@ impl<'a> Machine<'a> {
         flows.filter(|(f, _)| f.carrier == Carrier::Ours).for_each(|(_, flow)| flow.keep_log());
     }
 
+    /// Makes the machine keep the packets that leave its ports, for [`Machine::captured`].
+    pub fn keep_packets(&mut self) {
+        // The file has begun elsewhere.
+        self.engine.tap = Some(Box::default());
+    }
+
+    /// Takes the packets that have left the ports since the last call, in the form of a capture.
+    pub fn captured(&mut self) -> Vec<u8> {
+        self.engine.tap.as_mut().map_or_else(Vec::new, |tap| tap.take())
+    }
+
     /// Takes an end of another stack's connection that carries a flow: 0 is that at its source, and 1 that at
     /// its sink.
     ///

@@ -1,5 +1,9 @@
 //! `accord emulate`: a program behind the links and queues of a scenario.
 
+mod live;
+pub mod mahimahi;
+
+use crate::capture::CaptureFile;
 use crate::draft::quote;
 use crate::execute::Outcome;
 use crate::fail::Failure;
@@ -14,7 +18,8 @@ use accord::scenario::{Engine, Scenario};
 use accord::units::{Duration, Rate};
 use accord::{Catalogue, set};
 use clap::Args as Group;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 /// The longest emulation.
@@ -44,6 +49,9 @@ pub struct Args {
     /// The share of the packets that the path loses, each way: "1 %".
     #[arg(long, default_value = "0 %")]
     pub loss: String,
+    /// A word of a command line of mahimahi.
+    #[arg(long, hide = true, allow_hyphen_values = true, conflicts_with_all = ["scenario", "rate", "delay", "queue", "loss"])]
+    pub shell: Vec<String>,
     /// Starts this line of a shell at the far end. The command starts when it listens, or after two
     /// seconds.
     #[arg(long, value_name = "LINE")]
@@ -67,6 +75,9 @@ pub struct Args {
     /// The directory of the run; by default runs/ID, or runs/ID-2 and so on.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Prints a line per second while it runs: the rate and the queue each way.
+    #[arg(long, conflicts_with = "quiet")]
+    pub live: bool,
     /// Adds the series as CSV.
     #[arg(long)]
     pub csv: bool,
@@ -76,10 +87,86 @@ pub struct Args {
     /// Prints no tables and remarks.
     #[arg(short, long)]
     pub quiet: bool,
+    /// Writes every packet that leaves a queue to FILE, in pcapng.
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// The network namespace of the command, and after a comma that of the far end, instead of new ones:
+    /// a name, a path such as /proc/PID/ns/net, or the number of a process. They get a device with an
+    /// address and a route to the other end, which go with the emulation.
+    #[arg(long, value_name = "CLIENT[,SERVER]", value_delimiter = ',', num_args = 1)]
+    pub join: Vec<String>,
+    /// Leads a network through the path, besides the far end, from a namespace that is joined: 10.0.0.0/8,
+    /// or default. May be repeated.
+    #[arg(long, value_name = "NETWORK", requires = "join", value_parser = network)]
+    pub route: Vec<String>,
     /// The command and its arguments. {server} stands for the address of the far end, which is in
-    /// ACCORD_SERVER as well.
-    #[arg(last = true, required_unless_present = "print", value_name = "COMMAND")]
+    /// ACCORD_SERVER as well. It may be left out with --join: then Ctrl-C ends the emulation.
+    #[arg(last = true, required_unless_present_any = ["print", "join"], value_name = "COMMAND")]
     pub line: Vec<OsString>,
+}
+
+/// Returns true if a word makes the program the guard of an emulation.
+pub fn is_guard(word: &OsStr) -> bool {
+    #[cfg(target_os = "linux")]
+    return word == accord::live::GUARD;
+    #[cfg(not(target_os = "linux"))]
+    return false;
+}
+
+/// Runs as the guard of an emulation, if the arguments say so. Returns the exit code.
+pub fn guarded(arguments: &[OsString]) -> Option<u8> {
+    #[cfg(target_os = "linux")]
+    if let [_, word, rest @ ..] = arguments
+        && is_guard(word)
+    {
+        return Some(accord::live::guard(rest));
+    }
+    let _ = arguments;
+    None
+}
+
+/// Returns the line that starts this program again.
+fn again() -> Result<Vec<OsString>, Failure> {
+    if crate::results::is_elsewhere() {
+        // The words before the command are those of Python.
+        return Ok(std::env::args_os().take_while(|word| word != "emulate").collect());
+    }
+    let own = std::env::current_exe();
+    let own = own.map_err(|e| Failure::Unable(format!("the program does not find itself: {e}")))?;
+    Ok(vec![own.into()])
+}
+
+/// Parses a network to which a route leads.
+fn network(text: &str) -> Result<String, String> {
+    let (address, length) = text.split_once('/').unwrap_or((text, "0"));
+    let most = address.parse::<IpAddr>().map(|a| if a.is_ipv4() { 32 } else { 128 });
+    let sound = most.is_ok_and(|most| length.parse::<u8>().is_ok_and(|l| l <= most));
+    let why = "expected a network such as 10.0.0.0/8, or default";
+    (sound || text == "default").then(|| text.into()).ok_or(why.into())
+}
+
+/// Returns the paths of the namespaces that are joined.
+fn joined(names: &[String]) -> Result<[Option<PathBuf>; 2], Failure> {
+    let path = |name: &String| {
+        let path = match name.parse::<u32>() {
+            Ok(process) => format!("/proc/{process}/ns/net").into(),
+            Err(_) if name.contains('/') => PathBuf::from(name),
+            Err(_) => Path::new("/run/netns").join(name),
+        };
+        let none = || {
+            let failure = Failure::new(format!("there is no namespace {}", path.display()));
+            failure.hint("--join NAME of `ip netns`, --join PID, or --join /proc/PID/ns/net")
+        };
+        path.exists().then(|| path.clone()).ok_or_else(none)
+    };
+    match names {
+        [] => Ok([None, None]),
+        [client] => Ok([Some(path(client)?), None]),
+        [client, server] => Ok([Some(path(client)?), Some(path(server)?)]),
+        _ => Err(Failure::new(
+            "--join names one or two namespaces, those of the client and the server",
+        )),
+    }
 }
 
 fn rate(text: &str) -> Result<Rate, String> {
@@ -96,6 +183,13 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut file = match (&args.scenario, args.rate) {
         (Some(name), _) => load(name, &[])?,
         (None, Some(rate)) => File::parse("path.toml", &path(&args, rate)?)?,
+        (None, None) if !args.shell.is_empty() => {
+            let text = mahimahi::scenario(&args.shell, LONGEST, SAMPLE)?;
+            if !args.quiet && !args.print {
+                note(text.trim_end());
+            }
+            File::parse("path.toml", &text)?
+        }
         (None, None) => {
             let hint = "a scenario file, or --rate \"20 Mbps\" --delay \"20 ms\"";
             return Err(Failure::new("no path is given").hint(hint));
@@ -133,9 +227,13 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     scenario.expectations.retain(|e| e.engine == Engine::Live);
     let programs = Programs {
         server: args.server.as_ref().map(|line| ["sh", "-c", line].map(OsString::from).to_vec()),
-        command: args.line.clone(),
+        command: (!args.line.is_empty()).then(|| args.line.clone()),
+        guard: again()?,
+        join: joined(&args.join)?,
+        routes: args.route.clone(),
+        announce: |text| note(text),
     };
-    there(&programs.command[0])?;
+    programs.command.iter().try_for_each(|line| there(&line[0]))?;
     let dir = args.output.clone().unwrap_or_else(|| vacant(&scenario.id));
     check_place(&dir)?;
     let _lock = Lock::take(&dir)?;
@@ -143,8 +241,11 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         let group = scenario.groups.iter().find(|group| group.name == name);
         group.map_or_else(Vec::new, |group| group.flows.clone().collect())
     });
+    let capture = args.pcap.as_deref().map(CaptureFile::create).transpose()?;
     let progress = Progress::new(Duration::ZERO, true);
-    let emulated = emulate(&scenario, &ways, &programs, &mut progress.observe(None, None));
+    let observer = progress.observe(capture.as_ref(), None);
+    let mut observer = live::Live::new(observer, &scenario, &ways, args.live);
+    let emulated = emulate(&scenario, &ways, &programs, &mut observer);
     let emulated = emulated.map_err(accord::Error::from)?;
     let run = emulated.run;
     let checks = checks(&emulated.scenario, &[&run]);
@@ -166,8 +267,11 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
             note(format_args!("page: {page}"));
         }
     }
+    let captured = capture.map_or(Ok(()), CaptureFile::finish);
     written?;
-    if emulated.interrupted || interrupted() {
+    captured?;
+    let stops = programs.command.is_none();
+    if !stops && (emulated.interrupted || interrupted()) {
         return Err(Failure::Exit(130));
     }
     Failure::of_command(emulated.status)?;

@@ -1,0 +1,149 @@
+//! The guard of a program: the first process of a namespace of processes.
+//!
+//! The kernel kills all processes of such a namespace when the first one ends, and it ends with the
+//! emulation, by whatever signal. So nothing stays behind, whatever a program starts and whoever it becomes.
+//! The guard has a view of `/proc` with these processes only, and collects the exit codes of orphans.
+
+use nix::errno::Errno;
+use nix::mount::{MsFlags, mount};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::prctl::set_pdeathsig;
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+use std::ffi::{OsStr, OsString};
+use std::io::Write as _;
+use std::net::IpAddr;
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::process::Command;
+
+/// The first argument of the program `accord` that makes it a guard.
+pub const WORD: &str = "emulate-guard";
+/// A guard that ends with its command, together with all processes that the command has started.
+pub const ENDS: &str = "ends";
+/// A guard that lives as long as a process does.
+pub const LASTS: &str = "lasts";
+/// No name server.
+pub const NONE: &str = "-";
+
+/// Looks at the processes that are left, before they are killed, and the time between two in ms.
+const LOOKS: u32 = 25;
+const LOOK: u16 = 20;
+/// The exit codes of a command that is not there, and of one that cannot be run, as shells have them.
+const MISSING: u8 = 127;
+const UNFIT: u8 = 126;
+/// The exit code of a guard whose emulation is gone.
+const ORPHAN: u8 = 125;
+
+/// Returns the number of a process in the present view of `/proc`: that of the thread itself, or of its
+/// parent. It is zero without such a view.
+pub fn number(of: &str) -> i32 {
+    let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix(of)?.strip_prefix(':'));
+    line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+}
+
+/// Runs a command as the first process of a namespace of processes. The arguments are the number of the
+/// parent, [`ENDS`] or [`LASTS`], the address of a name server or [`NONE`], and the command. Returns
+/// the exit code of the command, or 128 and the signal that ended it.
+pub fn run(arguments: &[OsString]) -> u8 {
+    let [parent, lasts, resolver, program, rest @ ..] = arguments else {
+        return complain("a guard is started by `accord emulate` only", UNFIT);
+    };
+    if set_pdeathsig(Signal::SIGKILL).is_err() || parent != &*number("PPid").to_string() {
+        // The emulation ended before its end would have been noticed.
+        return ORPHAN;
+    }
+    let own = unshare(CloneFlags::CLONE_NEWNS).and_then(|()| {
+        let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+        mount(None::<&str>, "/", None::<&str>, private, None::<&str>)
+    });
+    if own.is_ok() {
+        // Containers may forbid another view of processes. Then numbers are those outside.
+        let flags = MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+        let _ = mount(Some("proc"), "/proc", Some("proc"), flags, None::<&str>);
+    }
+    let resolver = resolver.to_str().and_then(|text| text.parse().ok());
+    if let Some(resolver) = resolver
+        && let Err(e) = own.map_err(Into::into).and_then(|()| resolve_at(resolver))
+    {
+        let _ = complain(format_args!("no names are resolved: {e}"), UNFIT);
+    }
+    let child = match Command::new(program).args(rest).spawn() {
+        Ok(child) => Pid::from_raw(child.id().cast_signed()),
+        Err(e) => {
+            let code = if e.kind() == std::io::ErrorKind::NotFound { MISSING } else { UNFIT };
+            return complain(format_args!("cannot run {}: {e}", program.display()), code);
+        }
+    };
+    // The command has them unblocked. The kernel discards those that came until now, as it does for every
+    // first process.
+    let signals = SigSet::all();
+    if let Err(e) = signals.thread_block() {
+        return complain(format_args!("signals cannot be blocked: {e}"), UNFIT);
+    }
+    watch(child, &signals, lasts.as_os_str() == OsStr::new(LASTS))
+}
+
+/// Waits for the command, and then ends the processes that are left, at once if it is asked to. Returns the exit code.
+fn watch(child: Pid, signals: &SigSet, lasts: bool) -> u8 {
+    let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
+    let Ok(heard) = SignalFd::with_flags(signals, flags) else {
+        return complain("no signals can be read", UNFIT);
+    };
+    let (mut code, mut looks) = (None, None);
+    loop {
+        let mut asked = false;
+        while let Ok(Some(signal)) = heard.read_signal() {
+            asked |= signal.ssi_signo == Signal::SIGTERM as u32;
+        }
+        let is_empty = loop {
+            match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::WNOHANG)) {
+                Ok(WaitStatus::Exited(process, exit)) if process == child => {
+                    code = Some(exit as u8);
+                }
+                Ok(WaitStatus::Signaled(process, signal, _)) if process == child => {
+                    code = Some(128 + signal as u8);
+                }
+                Ok(WaitStatus::StillAlive) => break false,
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(_) => break true,
+            }
+        };
+        if is_empty || looks == Some(0) {
+            return code.unwrap_or(128 + Signal::SIGKILL as u8);
+        }
+        if looks.is_none() && (asked || code.is_some() && !lasts) {
+            // All but the guard.
+            let _ = kill(Pid::from_raw(-1), Signal::SIGTERM);
+            looks = Some(LOOKS);
+        }
+        let patience = looks.map_or(PollTimeout::NONE, |_| PollTimeout::from(LOOK));
+        if poll(&mut [PollFd::new(heard.as_fd(), PollFlags::POLLIN)], patience) == Ok(0) {
+            looks = looks.map(|looks| looks - 1);
+        }
+    }
+}
+
+/// Makes the processes here ask a name server.
+fn resolve_at(resolver: IpAddr) -> std::io::Result<()> {
+    let mut file = tempfile::NamedTempFile::new()?;
+    writeln!(file, "nameserver {resolver}")?;
+    // Everyone may read it.
+    let everyone = std::os::unix::fs::PermissionsExt::from_mode(0o644);
+    std::fs::set_permissions(file.path(), everyone)?;
+    // The name may be a link. The file stays as long as it is mounted.
+    let place = std::fs::canonicalize(Path::new("/etc/resolv.conf"))?;
+    mount(Some(file.path()), &place, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+    Ok(())
+}
+
+/// Prints a message. Returns the exit code.
+#[allow(clippy::disallowed_methods, reason = "a closed pipe is no error here")]
+fn complain(text: impl std::fmt::Display, code: u8) -> u8 {
+    let _ = writeln!(std::io::stderr(), "error: {text}");
+    code
+}
