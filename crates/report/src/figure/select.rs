@@ -38,6 +38,8 @@ impl Subject<'_> {
 pub fn by(request: &Request) -> Result<By, FigureError> {
     let metric = request.metric;
     let allowed: &[By] = match metric.of() {
+        // States have no mean.
+        Of::Flow if !metric.states().is_empty() => &[By::Flow],
         Of::Flow | Of::Transfer => &[By::Group, By::Flow],
         Of::Group => &[By::Group],
         Of::Link | Of::Aggregate => &[By::Link],
