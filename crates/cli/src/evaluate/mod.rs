@@ -1,5 +1,6 @@
 //! `accord evaluate`: standard evaluations of a controller or a discipline.
 
+mod all;
 pub mod options;
 pub mod output;
 mod runs;
@@ -38,7 +39,10 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     {
         return Err(accord::Error::from(why).into());
     }
-    let subject = subject(&args.subject, catalogue)?;
+    let Some(subject) = &args.subject else {
+        return all::run(args, catalogue);
+    };
+    let subject = subject_of(subject, catalogue)?;
     let packs = packs(args, &subject)?;
     let subjects = subjects(args, subject, &packs, catalogue)?;
     let order = Order {
@@ -168,7 +172,7 @@ fn baseline(directory: &Path, order: &Order) -> Result<Baseline, Failure> {
     Ok(baseline)
 }
 
-fn subject(text: &str, catalogue: &Catalogue) -> Result<Subject, Failure> {
+fn subject_of(text: &str, catalogue: &Catalogue) -> Result<Subject, Failure> {
     Subject::parse(text, catalogue)
         .map_err(|NoSubject { message, hint }| Failure::new(message).hinted(hint))
 }
@@ -219,7 +223,7 @@ fn subjects(
     };
     let mut subjects = vec![subject];
     for name in &named {
-        let rival = self::subject(name, catalogue)?;
+        let rival = subject_of(name, catalogue)?;
         if rival.role != subjects[0].role {
             let message = format!(
                 "{} is a {}, and {} is a {}",
