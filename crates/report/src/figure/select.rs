@@ -192,6 +192,11 @@ fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureE
     if subjects.iter().any(has) {
         return Ok(());
     }
+    if metric.is_inner() {
+        let message = format!("these runs have no {metric} of the requested subjects");
+        let hint = "run the scenario with inner = true, or --set inner=true";
+        return Err(FigureError::wrong(message, hint));
+    }
     let recording: Vec<&str> = metric.engines().iter().map(|e| e.name()).collect();
     Err(FigureError::wrong(
         format!("these runs have no {metric} of the requested subjects"),
