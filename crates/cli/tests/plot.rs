@@ -317,7 +317,8 @@ fn states_are_bands() {
         [[expect]]\nmetric = \"bbr3.state\"\nof = \"f\"\nstate = \"drain\"\nduring = [\"0 s\", \"1.2 s\"]\n\
         [[expect]]\nmetric = \"bbr3.state\"\nof = \"f\"\nstate = \"startup\"\nduring = [\"2 s\", \"4 s\"]\nat_most = 0\n";
     let dir = folder(&[("bbr.toml", text)]);
-    let ended = accord(dir.path(), &["run", "bbr.toml", "-e", "packet", "-o", "out", "--csv"]).with(0);
+    let ended =
+        accord(dir.path(), &["run", "bbr.toml", "-e", "packet", "-o", "out", "--csv"]).with(0);
     assert!(ended.stdout.contains("2 of 2 checks met"), "{}", ended.stdout);
     let plot = ["plot", "out", "-m", "bbr3.state", "-o", "state.svg", "--csv", "state.csv"];
     accord(dir.path(), &plot).with(0);

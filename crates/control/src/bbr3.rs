@@ -397,7 +397,8 @@ impl Controller for Bbr3 {
     }
 
     fn inner(&self, values: &mut Vec<f64>) {
-        let View { state, gains, max_bw, bw, inflight_longterm, inflight_shortterm, .. } = self.view();
+        let View { state, gains, max_bw, bw, inflight_longterm, inflight_shortterm, .. } =
+            self.view();
         let bytes = |bytes: Option<Bytes>| bytes.map_or(f64::NAN, Bytes::as_f64);
         values.extend([
             f64::from(state as u8),

@@ -38,7 +38,11 @@ pub static FAMILY: Family = Family {
         "its analysis needs marks that come a round trip late in a block, and the fluid spreads \
          them evenly",
     ),
-    inner: &[Inner::new("dctcp.alpha", Quantity::Number, "DCTCP.Alpha, the average share of marks.")],
+    inner: &[Inner::new(
+        "dctcp.alpha",
+        Quantity::Number,
+        "DCTCP.Alpha, the average share of marks.",
+    )],
     page: "models/dctcp.md",
     maker: &Maker::stream(|v, p| AnyController::Dctcp(Box::new(Dctcp::new(v, p)))),
     ..Family::new("dctcp", Role::Controller(|_| Objective::Other))

@@ -5,8 +5,8 @@ pub(crate) use crate::{
     Maker, Marks, PathView, Recovery, Report, Transport,
 };
 pub(crate) use accord_family::{
-    Dynamics, Family, FlowFacts, Inner, Meaning, Objective, Param, Quantity, Role, Service, Value, Values,
-    WindowDynamics, WindowLaw,
+    Dynamics, Family, FlowFacts, Inner, Meaning, Objective, Param, Quantity, Role, Service, Value,
+    Values, WindowDynamics, WindowLaw,
 };
 pub(crate) use accord_units::{Bytes, Duration, Rate, Size, Time};
 

@@ -94,7 +94,11 @@ accord_family::params! {
 
 /// The variables of Vegas and Vegas-k.
 const INNER: &[Inner] = &[
-    Inner::new("vegas.estimate", Quantity::Bytes, "The estimated data of the flow in queues, diff."),
+    Inner::new(
+        "vegas.estimate",
+        Quantity::Bytes,
+        "The estimated data of the flow in queues, diff.",
+    ),
     Inner::new("vegas.alpha", Quantity::Bytes, "The threshold α below which the window grows."),
     Inner::new("vegas.beta", Quantity::Bytes, "The threshold β above which the window shrinks."),
 ];

@@ -78,8 +78,9 @@ impl Survey {
                 }
                 let impossible: Vec<&String> =
                     cases().filter_map(|case| case.planned.impossible[0].as_ref()).collect();
-                let own =
-                    verdicts.iter().find(|v| v.pack.pack.name == result.pack.name && v.section == s);
+                let own = verdicts
+                    .iter()
+                    .find(|v| v.pack.pack.name == result.pack.name && v.section == s);
                 let verdict = match own {
                     _ if impossible.len() == cases().count() => {
                         Verdict { outcome: None, says: impossible[0].clone(), reason: None }
@@ -133,9 +134,9 @@ impl Survey {
     /// Returns the verdicts: pack, number of the section, family and verdict.
     pub fn verdicts(&self) -> impl Iterator<Item = (&str, &str, &str, &Verdict)> {
         self.tables.iter().flat_map(|table| {
-            table.rows.iter().flat_map(|row| {
-                let of = |(family, verdict)| (&*table.pack, &*row.number, family, verdict);
-                row.verdicts.iter().map(|(family, verdict)| (family.as_str(), verdict)).map(of)
+            table.rows.iter().flat_map(move |row| {
+                let verdicts = row.verdicts.iter();
+                verdicts.map(move |(family, v)| (&*table.pack, &*row.number, &**family, v))
             })
         })
     }
@@ -155,10 +156,14 @@ impl Survey {
                 for outcome in
                     [Some(Outcome::Fail), Some(Outcome::Inconclusive), Some(Outcome::Pass), None]
                 {
-                    let names: Vec<&str> =
-                        table.families.iter().map(String::as_str).filter(|family| {
+                    let names: Vec<&str> = table
+                        .families
+                        .iter()
+                        .map(String::as_str)
+                        .filter(|family| {
                             row.verdicts.get(*family).is_some_and(|v| v.outcome == outcome)
-                        }).collect();
+                        })
+                        .collect();
                     if !names.is_empty() {
                         let word = outcome.map_or("not run", Outcome::word);
                         parts.push(format!("{word} {}", names.join(", ")));
@@ -253,7 +258,8 @@ mod tests {
 
     #[test]
     fn reasons_are_by_family_pack_and_section() {
-        let reasons = Reasons::read("# a | b | c | d\n\nbbr1 | rfc9743 | 5.2 | no answer | to loss\n");
+        let reasons =
+            Reasons::read("# a | b | c | d\n\nbbr1 | rfc9743 | 5.2 | no answer | to loss\n");
         assert_eq!(reasons.of("bbr1", "rfc9743", "5.2"), Some("no answer | to loss"));
         assert_eq!(reasons.of("bbr1", "rfc9743", "5"), None);
         assert_eq!(reasons.0.len(), 1);

@@ -1,8 +1,8 @@
 //! The declaration of a controller or a queue discipline.
 
 use crate::{
-    Dynamics, FlowFacts, Inner, Kind, Objective, Param, Price, QueueDynamics, QueueFacts, StackCode,
-    Value, Values, WindowDynamics,
+    Dynamics, FlowFacts, Inner, Kind, Objective, Param, Price, QueueDynamics, QueueFacts,
+    StackCode, Value, Values, WindowDynamics,
 };
 use std::any::Any;
 

@@ -214,9 +214,7 @@ impl Shape {
             Shape::Steps => {
                 "the name of a file, or a list of lines such as [\"0, 10 Mbps\"]".into()
             }
-            Shape::Delays => {
-                "the name of a file, or a list of lines such as [\"0, 25 ms\"]".into()
-            }
+            Shape::Delays => "the name of a file, or a list of lines such as [\"0, 25 ms\"]".into(),
             Shape::Amount => "a size such as \"1 MB\"".into(),
             Shape::Packet => "a size such as \"1000 B\"".into(),
             Shape::Limit => format!(

@@ -201,7 +201,8 @@ pub(crate) trait Step: Copy + PartialEq + std::str::FromStr {
 
 impl Step for Rate {
     const LINE: &'static str = "seconds and a rate such as \"12.5, 10 Mbps\"";
-    const LINES: &'static str = "a file of steps has seconds and a rate per line, the first at 0, such as \"0, 10 Mbps\"";
+    const LINES: &'static str =
+        "a file of steps has seconds and a rate per line, the first at 0, such as \"0, 10 Mbps\"";
 
     fn fault(self, is_first: bool) -> Option<String> {
         match self {

@@ -40,7 +40,12 @@ fn a_jump_has_means_and_counts() {
         losses += 10;
         let reading =
             FlowReading { active: true, sent, delivered, losses, ..FlowReading::default() };
-        recorder.sample(at(sample), [(0, reading)], |_| InnerState::default(), |_| LinkReading::default());
+        recorder.sample(
+            at(sample),
+            [(0, reading)],
+            |_| InnerState::default(),
+            |_| LinkReading::default(),
+        );
     }
     assert_eq!(recorder.samples_since(at(1)), 3);
     assert_eq!(recorder.samples_since(Time::from_secs_f64(2.5)), 2);

@@ -73,7 +73,11 @@ impl Figure {
         let samples = run.samples(self.metric, entity, self.during);
         if let Over::State(name) = self.over {
             let state = self.metric.states().iter().position(|state| *state == name)? as f64;
-            return reduce(Over::Mean, Fold::Mean, samples.map(|v| f64::from(v == state)).collect());
+            return reduce(
+                Over::Mean,
+                Fold::Mean,
+                samples.map(|v| f64::from(v == state)).collect(),
+            );
         }
         let samples = samples.collect();
         reduce(self.over, self.metric.fold(), samples)

@@ -30,7 +30,8 @@ fn values(run: &Run, name: &str) -> Vec<f64> {
 #[test]
 fn it_changes_no_packet() {
     for family in accord_control::FAMILIES.iter().filter(|family| family.name != "none") {
-        let (plain, asked) = (run(&scenario(false, family.name)), run(&scenario(true, family.name)));
+        let (plain, asked) =
+            (run(&scenario(false, family.name)), run(&scenario(true, family.name)));
         assert_eq!(plain.manifest.digest, asked.manifest.digest, "{}", family.name);
         let more = asked.series.len() - plain.series.len();
         assert_eq!(more, 3 + family.inner.len(), "{}", family.name);
@@ -50,11 +51,8 @@ fn bbr_goes_through_its_states() {
     let run = run(&scenario(true, "bbr3"));
     let states = values(&run, "bbr3.state");
     let metric: Metric = "bbr3.state".parse().expect("it is a metric");
-    let names: Vec<&str> = states
-        .iter()
-        .filter(|v| v.is_finite())
-        .map(|v| metric.states()[*v as usize])
-        .collect();
+    let names: Vec<&str> =
+        states.iter().filter(|v| v.is_finite()).map(|v| metric.states()[*v as usize]).collect();
     let mut seen = names.clone();
     seen.dedup();
     assert_eq!(&seen[..3], ["startup", "drain", "probe_bw_down"], "{seen:?}");

@@ -387,7 +387,6 @@ impl stream::StreamSender {
         (self.controller(), self.bytes_in_flight().get(), self.bytes_acknowledged())
     }
 
-
     /// The controller, the round-trip times and the packets sent again.
     fn facts(&self) -> (&AnyController, &RoundTrip, u64) {
         (self.controller(), self.round_trip(), self.retransmissions())

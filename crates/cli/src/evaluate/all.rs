@@ -84,7 +84,10 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     } else {
         prose(survey.text())?;
         for (pack, section, family, verdict) in survey.unexplained() {
-            data(format_args!("no reason is recorded: {family}, {pack} {section}: {}", verdict.says))?;
+            data(format_args!(
+                "no reason is recorded: {family}, {pack} {section}: {}",
+                verdict.says
+            ))?;
         }
     }
     if !args.quiet {

@@ -331,9 +331,7 @@ fn target(
             }
             Ok(Target::Range { min, max })
         }
-        _ if !metric.states().is_empty() => {
-            Ok(Target::Range { min: SEEN, max: f64::INFINITY })
-        }
+        _ if !metric.states().is_empty() => Ok(Target::Range { min: SEEN, max: f64::INFINITY }),
         _ => Err(Problem::new(reader.span, "an expectation needs a target").hint(
             "either `equals` and `within` (or `beyond`), or `at_least` or `at_most` or both",
         )),

@@ -55,7 +55,9 @@ fn bands(x: &[f64], y: &[f64]) -> Vec<(usize, f64, f64)> {
     for (&end, &state) in x.iter().zip(y).filter(|(_, state)| state.is_finite()) {
         let (state, start) = (state as usize, end - period);
         match bands.last_mut() {
-            Some((same, _, until)) if *same == state && start - *until < period / 2.0 => *until = end,
+            Some((same, _, until)) if *same == state && start - *until < period / 2.0 => {
+                *until = end
+            }
             _ => bands.push((state, start, end)),
         }
     }
