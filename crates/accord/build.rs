@@ -20,6 +20,7 @@ fn main() {
         ("ACCORD_RESULTS", dir.join("results.txt")),
         ("ACCORD_READINGS", dir.join("readings.txt")),
         ("ACCORD_FIGURES", data("figures.toml")),
+        ("ACCORD_VERDICTS", data("verdicts.txt")),
     ] {
         println!("cargo:rerun-if-changed={}", path.display());
         println!("cargo:rustc-env={name}={}", path.display());

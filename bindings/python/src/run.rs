@@ -136,7 +136,7 @@ impl Run {
 /// Returns the metric of a name.
 pub fn named(metric: &str) -> PyResult<Metric> {
     metric.parse().map_err(|e: String| {
-        let near = suggest(metric, Metric::ALL.iter().map(|m| m.name()));
+        let near = suggest(metric, Metric::known().into_iter().map(Metric::name));
         PyValueError::new_err(format!(
             "{e}; {}",
             near.unwrap_or("accord list metrics lists them".into())

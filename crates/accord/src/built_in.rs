@@ -28,3 +28,7 @@ const FIGURES: &str = include_str!(env!("ACCORD_FIGURES"));
 pub fn papers() -> Papers {
     toml::from_str(FIGURES).expect("a test reads the file that is built in")
 }
+
+/// The sections of packs that shipped families fail, with the reasons: "family | pack | section | reason" per
+/// line, and comments.
+pub static RECORDED_VERDICTS: &str = include_str!(env!("ACCORD_VERDICTS"));

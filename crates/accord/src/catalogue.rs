@@ -4,7 +4,10 @@ use accord_family::{Catalogue, Family, Role};
 
 /// Returns the controllers and queue disciplines that come with Accord.
 pub fn catalogue() -> Catalogue {
-    Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES }
+    let catalogue =
+        Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
+    catalogue.declare();
+    catalogue
 }
 
 /// Returns the controllers and queue disciplines that come with Accord together with these. They
@@ -42,5 +45,6 @@ pub fn catalogue_with(
         assert!(role, "{} is no queue discipline", family.name);
         accord_aqm::Maker::of(family);
     }
+    catalogue.declare();
     catalogue
 }

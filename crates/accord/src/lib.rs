@@ -70,7 +70,9 @@ pub use accord_family::Catalogue;
 pub use accord_language::File;
 pub use accord_record::Run;
 pub use accord_scenario::{Engine, Scenario};
-pub use built_in::{BUILT_IN, EXAMPLES, PACK_FILES, RECORDED, RECORDED_READINGS, papers};
+pub use built_in::{
+    BUILT_IN, EXAMPLES, PACK_FILES, RECORDED, RECORDED_READINGS, RECORDED_VERDICTS, papers,
+};
 pub use catalogue::{catalogue, catalogue_with};
 pub use cell::cell as stability_cell;
 #[cfg(not(target_family = "wasm"))]

@@ -133,7 +133,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
 /// Parses the name of a metric. Words may also be joined by "-".
 pub fn metric(name: &str) -> Result<Metric, Failure> {
     name.replace(['-', ' '], "_").parse().map_err(|why: String| {
-        let known = Metric::ALL.iter().map(|m| m.name());
+        let known = Metric::known().into_iter().map(Metric::name);
         let hint = accord::language::suggest(name, known);
         let hint = hint.map_or(String::new(), |hint| format!("{hint} "));
         Failure::new(why).hint(format!("{hint}`accord list metrics` lists them"))

@@ -108,7 +108,7 @@ pub fn seed(text: &str) -> Result<u64, String> {
 /// Parses the name of a metric, with the nearest one in the message about another.
 fn quantity(text: &str) -> Result<Metric, String> {
     crate::plot::metric(text).map_err(|_| {
-        let known = Metric::ALL.iter().map(|m| m.name());
+        let known = Metric::known().into_iter().map(Metric::name);
         let hint = accord::language::suggest(text, known);
         let hint = hint.unwrap_or_else(|| "`accord list metrics` lists them".into());
         format!("there is no such metric; {hint}")

@@ -223,3 +223,80 @@ fn the_commands_of_a_dossier_work() {
     }
     assert_eq!(ran, 2);
 }
+
+/// A pack of one short case.
+const SHORT: &str = r#"
+name = "mine"
+title = "Mine"
+source = "here"
+subject = "controller"
+rivals = ["cubic"]
+
+[[measure]]
+name = "utilisation"
+metric = "utilisation"
+of = "bottleneck"
+better = "more"
+
+[[section]]
+number = "1"
+title = "Use of the link"
+asks = "Uses the link."
+
+[[section.rule]]
+require = "utilisation >= 99.9 %"
+source = "ours"
+because = "few do"
+
+[[section.case]]
+name = "one"
+title = "One flow"
+scenario = "one"
+subject = ["flow.subject.controller"]
+measures = ["utilisation"]
+"#;
+
+const ONE: &str = r#"
+duration = "2 s"
+[topology.dumbbell]
+rate = "8 Mbps"
+delay = "10 ms"
+[flow.subject]
+from = "left"
+to = "right"
+controller = "cubic"
+start = { uniform = ["0 s", "0.1 s"] }
+"#;
+
+/// All families on one page, the same bytes in two runs, and without a total. A failure without a recorded
+/// reason fails the command.
+#[test]
+fn all_families_are_on_one_page() {
+    let dir = folder(&[]);
+    let at = dir.path();
+    fs::create_dir(at.join("mine")).expect("made");
+    for (name, text) in [("pack", SHORT), ("one", ONE)] {
+        fs::write(at.join(format!("mine/{name}.toml")), text).expect("written");
+    }
+    let all = |out: &str| {
+        accord(at, &["evaluate", "--all", "--pack", "./mine", "--reps", "2", "-o", out])
+    };
+    let first = all("a").with(1);
+    let families = accord::catalogue().controllers.iter().filter(|f| f.name != "none").count();
+    let says = format!("{} runs of", 2 * families);
+    assert!(first.stderr.contains(&says), "{says}: {}", first.stderr);
+    assert!(first.stderr.contains("of one core"), "{}", first.stderr);
+    assert!(first.stdout.contains("  mine §1: FAIL "), "{}", first.stdout);
+    assert!(first.stdout.contains("no reason is recorded: vegas, mine 1: "), "{}", first.stdout);
+    let second = all("b").with(1);
+    assert_eq!(first.stdout, second.stdout);
+    let page = |out: &str| fs::read_to_string(at.join(out).join("index.html")).expect("written");
+    assert_eq!(page("a"), page("b"));
+    let page = page("a");
+    for name in ["bbr3", "vegas-k", "ledbat-pp", "monaco"] {
+        assert!(page.contains(&format!("<th>{name}</th>")), "{name}");
+    }
+    assert!(!page.contains("<th>none</th>"));
+    accord(at, &["evaluate"]).with(2);
+    accord(at, &["evaluate", "--all", "--subject", "cubic"]).with(2);
+}

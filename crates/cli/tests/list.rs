@@ -42,7 +42,10 @@ fn families_are_whole() {
 #[test]
 fn metrics_have_units_and_engines() {
     let json = list(&["metrics", "--json"]).json();
-    assert_eq!(json.as_array().map(Vec::len), Some(Metric::ALL.len() + DERIVED.len()));
+    accord::catalogue();
+    assert_eq!(json.as_array().map(Vec::len), Some(Metric::known().len() + DERIVED.len()));
+    let state = list(&["metrics", "bbr3.state"]).stdout;
+    assert!(state.contains("of a flow") && state.contains("packet, live"), "{state}");
     let text = list(&["metrics", "goodput"]).stdout;
     assert!(text.contains("bit/s, of a flow") && text.contains("fluid"), "{text}");
 }

@@ -306,3 +306,40 @@ fn metrics_are_defined() {
     let wrong = accord(dir.path(), &["list", "metrics", "rt"]).with(2);
     assert!(wrong.stderr.contains("rtt"), "{wrong:#?}");
 }
+
+/// States are drawn as bands, a row per flow, and checked by expectations, which turn their record on.
+#[test]
+fn states_are_bands() {
+    let text = "duration = \"4 s\"\nsample = \"10 ms\"\n\
+        [topology.dumbbell]\nrate = \"10 Mbps\"\ndelay = \"20 ms\"\n\
+        queue = { discipline = \"droptail\", limit = \"4 BDP\" }\n\
+        [flow.f]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"bbr3\"\n\
+        [[expect]]\nmetric = \"bbr3.state\"\nof = \"f\"\nstate = \"drain\"\nduring = [\"0 s\", \"1.2 s\"]\n\
+        [[expect]]\nmetric = \"bbr3.state\"\nof = \"f\"\nstate = \"startup\"\nduring = [\"2 s\", \"4 s\"]\nat_most = 0\n";
+    let dir = folder(&[("bbr.toml", text)]);
+    let ended =
+        accord(dir.path(), &["run", "bbr.toml", "-e", "packet", "-o", "out", "--csv"]).with(0);
+    assert!(ended.stdout.contains("2 of 2 checks met"), "{}", ended.stdout);
+    let plot = ["plot", "out", "-m", "bbr3.state", "-o", "state.svg", "--csv", "state.csv"];
+    accord(dir.path(), &plot).with(0);
+    let svg = std::fs::read_to_string(dir.path().join("state.svg")).expect("drawn");
+    for state in ["startup", "drain", "probe_bw_down"] {
+        assert!(svg.contains(state), "{state}: {svg}");
+    }
+    let csv = std::fs::read_to_string(dir.path().join("state.csv")).expect("written");
+    assert!(csv.lines().any(|line| line.ends_with(",1")), "Drain is the state 1");
+    let wrong = text.replace("\"drain\"", "\"drian\"");
+    std::fs::write(dir.path().join("wrong.toml"), wrong).expect("written");
+    let said = accord(dir.path(), &["check", "wrong.toml"]).with(2).stderr;
+    assert!(said.contains("did you mean \"drain\"?"), "{said}");
+    let cubic = text.replace("\"bbr3\"", "\"cubic\"");
+    std::fs::write(dir.path().join("cubic.toml"), cubic).expect("written");
+    let said = accord(dir.path(), &["check", "cubic.toml"]).with(2).stderr;
+    assert!(said.contains("cubic has no bbr3.state") && said.contains("cubic.w_max"), "{said}");
+    let plain = text.split("[[expect]]").next().expect("the rest").to_string();
+    std::fs::write(dir.path().join("plain.toml"), plain).expect("written");
+    accord(dir.path(), &["run", "plain.toml", "-e", "packet", "-o", "plain"]).with(0);
+    let plot = ["plot", "plain", "-m", "inflight", "-o", "x.svg"];
+    let said = accord(dir.path(), &plot).with(2).stderr;
+    assert!(said.contains("--set inner=true"), "{said}");
+}

@@ -365,6 +365,10 @@ impl Controller for Acc {
         Bytes::from_f64(self.cwnd.max(self.packet))
     }
 
+    fn inner(&self, values: &mut Vec<f64>) {
+        values.extend([self.estimate, self.service.own(self.law.target)]);
+    }
+
     fn accumulation_estimate(&self) -> Option<f64> {
         Some(self.estimate)
     }

@@ -61,6 +61,24 @@ pub static FAMILY: Family = Family {
          of a rate describes them together",
     ),
     kernel: Some("bbr"),
+    inner: &[
+        Inner::new(
+            "bbr1.state",
+            Quantity::State(&["startup", "drain", "probe_bw", "probe_rtt"]),
+            "The state.",
+        ),
+        Inner::new("bbr1.pacing_gain", Quantity::Number, "The gain of the pace."),
+        Inner::new(
+            "bbr1.max_bw",
+            Quantity::Rate,
+            "The largest bandwidth of the last round trips, or the rate of a policer.",
+        ),
+        Inner::new(
+            "bbr1.min_rtt",
+            Quantity::Seconds,
+            "The smallest round-trip time of the last 10 seconds.",
+        ),
+    ],
     page: "models/bbr1.md",
     maker: &Maker::stream(|v, p| AnyController::Bbr1(Box::new(Bbr1::new(v, p)))),
     ..Family::new("bbr1", Role::Controller(|_| Objective::Other))
@@ -527,6 +545,11 @@ impl Controller for Bbr1 {
 
     fn burst(&self) -> Burst {
         Burst::Unit(Bytes::new(self.quantum()))
+    }
+
+    fn inner(&self, values: &mut Vec<f64>) {
+        let (state, gain) = (f64::from(self.state as u8), self.gains().0);
+        values.extend([state, gain, 8.0 * self.bw(), seconds(self.base_rtt_estimate())]);
     }
 
     fn base_rtt_estimate(&self) -> Option<Duration> {

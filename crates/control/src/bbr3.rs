@@ -71,6 +71,36 @@ pub static FAMILY: Family = Family {
         "it steps through states by single samples, probes and timers, and no law of a window or \
          of a rate describes them together",
     ),
+    inner: &[
+        Inner::new(
+            "bbr3.state",
+            Quantity::State(&[
+                "startup",
+                "drain",
+                "probe_bw_down",
+                "probe_bw_cruise",
+                "probe_bw_refill",
+                "probe_bw_up",
+                "probe_rtt",
+            ]),
+            "BBR.state.",
+        ),
+        Inner::new("bbr3.pacing_gain", Quantity::Number, "BBR.pacing_gain."),
+        Inner::new("bbr3.max_bw", Quantity::Rate, "BBR.max_bw."),
+        Inner::new("bbr3.bw", Quantity::Rate, "BBR.bw."),
+        Inner::new("bbr3.min_rtt", Quantity::Seconds, "BBR.min_rtt."),
+        Inner::new(
+            "bbr3.inflight_hi",
+            Quantity::Bytes,
+            "BBR.inflight_longterm, the inflight_hi of earlier drafts; absent while it is infinite.",
+        ),
+        Inner::new(
+            "bbr3.inflight_lo",
+            Quantity::Bytes,
+            "BBR.inflight_shortterm, the inflight_lo of earlier drafts; absent while it is infinite.",
+        ),
+        Inner::new("bbr3.extra_acked", Quantity::Bytes, "BBR.extra_acked."),
+    ],
     page: "models/bbr3.md",
     maker: &Maker::stream(|v, p| AnyController::Bbr3(Box::new(Bbr3::new(v, p)))),
     ..Family::new("bbr3", Role::Controller(|_| Objective::Other))
@@ -364,6 +394,22 @@ impl Controller for Bbr3 {
 
     fn base_rtt_estimate(&self) -> Option<Duration> {
         Some(self.min_rtt.min_rtt).filter(|d| *d != Duration::MAX)
+    }
+
+    fn inner(&self, values: &mut Vec<f64>) {
+        let View { state, gains, max_bw, bw, inflight_longterm, inflight_shortterm, .. } =
+            self.view();
+        let bytes = |bytes: Option<Bytes>| bytes.map_or(f64::NAN, Bytes::as_f64);
+        values.extend([
+            f64::from(state as u8),
+            gains.0,
+            max_bw.as_bps_f64(),
+            bw.as_bps_f64(),
+            seconds(self.base_rtt_estimate()),
+            bytes(inflight_longterm),
+            bytes(inflight_shortterm),
+            self.model.extra_acked as f64,
+        ]);
     }
 
     fn memory(&self) -> Duration {

@@ -48,6 +48,16 @@ pub static FAMILY: Family = Family {
         "its window turns round once per five round trips by the smallest delay of half a round \
          trip, and a fluid's queue has no such minimum",
     ),
+    inner: &[
+        Inner::new(
+            "copa.mode",
+            Quantity::State(&["default", "competitive"]),
+            "The mode: competitive while the queue does not become nearly empty.",
+        ),
+        Inner::new("copa.velocity", Quantity::Number, "The velocity v."),
+        Inner::new("copa.delta", Quantity::Number, "The present δ."),
+        Inner::new("copa.standing_rtt", Quantity::Seconds, "RTTstanding."),
+    ],
     page: "models/copa.md",
     maker: &Maker::stream(|v, p| AnyController::Copa(Box::new(Copa::new(v, p)))),
     ..Family::new(
@@ -251,6 +261,15 @@ impl Controller for Copa {
     #[inline]
     fn allowance(&self) -> Allowance {
         self.allowance
+    }
+
+    fn inner(&self, values: &mut Vec<f64>) {
+        values.extend([
+            f64::from(u8::from(self.competing.is_some())),
+            self.velocity,
+            self.delta(),
+            seconds(self.rtts.map(|(_, standing)| standing)),
+        ]);
     }
 
     fn accumulation_estimate(&self) -> Option<f64> {

@@ -56,6 +56,23 @@ pub static FAMILY: Family = Family {
     source: "[RFC 9438]",
     params: Config::PARAMS,
     dynamics: Dynamics::Window(dynamics),
+    inner: &[
+        Inner::new(
+            "cubic.w_max",
+            Quantity::Bytes,
+            "W_max, the window at which the plateau of the cubic function is; absent before a loss.",
+        ),
+        Inner::new(
+            "cubic.k",
+            Quantity::Seconds,
+            "K, the time from the last loss to the plateau; absent outside of congestion avoidance.",
+        ),
+        Inner::new(
+            "cubic.w_est",
+            Quantity::Bytes,
+            "W_est, the window of Reno in its place; absent outside of congestion avoidance.",
+        ),
+    ],
     kernel: Some("cubic"),
     page: "models/cubic.md",
     maker: &Maker::stream(|v, p| AnyController::Cubic(Cubic::new(v, p))),
@@ -262,6 +279,18 @@ impl Controller for Cubic {
         self.state.epoch = None;
         self.fraction = 0.0;
         self.cwnd.restart_idle();
+    }
+
+    fn inner(&self, values: &mut Vec<f64>) {
+        let packet = self.cwnd.packet as f64;
+        let State { epoch, w_max, .. } = &*self.state;
+        let of_epoch = |of: fn(&Epoch) -> f64| epoch.as_ref().map_or(f64::NAN, of);
+        let w_max = if *w_max > 0.0 { *w_max } else { f64::NAN };
+        values.extend([
+            packet * epoch.as_ref().map_or(w_max, |epoch| epoch.w_max),
+            of_epoch(|epoch| epoch.k),
+            packet * of_epoch(|epoch| epoch.w_est),
+        ]);
     }
 
     shows_window! {}

@@ -38,6 +38,11 @@ pub static FAMILY: Family = Family {
         "its analysis needs marks that come a round trip late in a block, and the fluid spreads \
          them evenly",
     ),
+    inner: &[Inner::new(
+        "dctcp.alpha",
+        Quantity::Number,
+        "DCTCP.Alpha, the average share of marks.",
+    )],
     page: "models/dctcp.md",
     maker: &Maker::stream(|v, p| AnyController::Dctcp(Box::new(Dctcp::new(v, p)))),
     ..Family::new("dctcp", Role::Controller(|_| Objective::Other))
@@ -117,6 +122,10 @@ impl Controller for Dctcp {
         } else {
             self.cwnd.respond_by(0.5, what, path);
         }
+    }
+
+    fn inner(&self, values: &mut Vec<f64>) {
+        values.push(self.alpha);
     }
 
     restores_window! {}

@@ -55,6 +55,11 @@ pub static FAMILY: Family = Family {
     dynamics: Dynamics::Missing(
         "it steers the queuing delay, and the fluid's laws steer the amount that a flow has queued",
     ),
+    inner: &[Inner::new(
+        "ledbat.base_delay",
+        Quantity::Seconds,
+        "The base delay: the smallest of the last minutes, here of round-trip times.",
+    )],
     page: "models/ledbat.md",
     maker: &Maker::stream(|v, p| AnyController::Ledbat(Box::new(Ledbat::new(v, p)))),
     ..Family::new("ledbat", Role::Controller(|_| Objective::Other))
@@ -154,6 +159,10 @@ impl Controller for Ledbat {
 
     fn base_rtt_estimate(&self) -> Option<Duration> {
         self.delay.base_delay()
+    }
+
+    fn inner(&self, values: &mut Vec<f64>) {
+        values.push(seconds(self.base_rtt_estimate()));
     }
 
     fn memory(&self) -> Duration {

@@ -47,6 +47,19 @@ pub static FAMILY: Family = Family {
         "it steers the queuing delay and slows down by a timer, and the fluid's laws steer the \
          amount that a flow has queued",
     ),
+    inner: &[
+        Inner::new(
+            "ledbat-pp.phase",
+            Quantity::State(&["start", "avoid", "frozen", "ramp"]),
+            "The phase: the first slow start, congestion avoidance, and the two packets and the slow \
+             start of a slowdown.",
+        ),
+        Inner::new(
+            "ledbat-pp.base_delay",
+            Quantity::Seconds,
+            "The base delay: the smallest of the last minutes, here of round-trip times.",
+        ),
+    ],
     page: "models/ledbat.md",
     maker: &Maker::stream(|v, p| AnyController::LedbatPp(Box::new(LedbatPp::new(v, p)))),
     ..Family::new("ledbat-pp", Role::Controller(|_| Objective::Other))
@@ -219,6 +232,16 @@ impl Controller for LedbatPp {
 
     fn base_rtt_estimate(&self) -> Option<Duration> {
         self.delay.base_delay()
+    }
+
+    fn inner(&self, values: &mut Vec<f64>) {
+        let phase = match self.phase {
+            Phase::Start => 0.0,
+            Phase::Avoid { .. } => 1.0,
+            Phase::Frozen { .. } => 2.0,
+            Phase::Ramp { .. } => 3.0,
+        };
+        values.extend([phase, seconds(self.base_rtt_estimate())]);
     }
 
     fn memory(&self) -> Duration {

@@ -345,6 +345,11 @@ pub trait Controller {
         None
     }
 
+    /// Appends the values of the variables that the controller's family declares
+    /// ([`Family::inner`](accord_family::Family::inner)), in that order; NaN where there is no value. It is
+    /// called at samples of runs that record them.
+    fn inner(&self, _values: &mut Vec<f64>) {}
+
     /// Returns the demands on the stream below, which are always the same.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()

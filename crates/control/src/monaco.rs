@@ -20,6 +20,10 @@ pub(crate) static FAMILY: Family = Family {
     former: &[("law", "printed", "har02")],
     absent: law::absent,
     dynamics: Dynamics::Window(dynamics),
+    inner: &[
+        Inner::new("monaco.estimate", Quantity::Bytes, "The estimated accumulation."),
+        Inner::new("monaco.target", Quantity::Bytes, "The accumulation that it is steered to."),
+    ],
     page: "models/monaco.md",
     maker: &Maker {
         build: |values, packet| AnyController::Monaco(Box::new(Acc::new(values, packet))),

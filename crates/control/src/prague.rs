@@ -46,6 +46,11 @@ pub static FAMILY: Family = Family {
         "it hears a share of marks, which the fluid has for losses only, and paces by a window \
          that depends on the age of the flow",
     ),
+    inner: &[Inner::new(
+        "prague.alpha",
+        Quantity::Number,
+        "The average share of marks; absent before the first mark.",
+    )],
     page: "models/prague.md",
     maker: &Maker::stream(|v, p| AnyController::Prague(Box::new(Prague::new(v, p)))),
     ..Family::new("prague", Role::Controller(|_| Objective::Other))
@@ -185,6 +190,10 @@ impl Controller for Prague {
                 self.cwnd.respond_by(0.5, what, path);
             }
         }
+    }
+
+    fn inner(&self, values: &mut Vec<f64>) {
+        values.push(self.alpha.unwrap_or(f64::NAN));
     }
 
     restores_window! {}

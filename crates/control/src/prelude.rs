@@ -5,7 +5,12 @@ pub(crate) use crate::{
     Maker, Marks, PathView, Recovery, Report, Transport,
 };
 pub(crate) use accord_family::{
-    Dynamics, Family, FlowFacts, Meaning, Objective, Param, Role, Service, Value, Values,
-    WindowDynamics, WindowLaw,
+    Dynamics, Family, FlowFacts, Inner, Meaning, Objective, Param, Quantity, Role, Service, Value,
+    Values, WindowDynamics, WindowLaw,
 };
 pub(crate) use accord_units::{Bytes, Duration, Rate, Size, Time};
+
+/// Returns a time in seconds for [`Controller::inner`], NaN for none.
+pub(crate) fn seconds(time: Option<Duration>) -> f64 {
+    time.map_or(f64::NAN, Duration::as_secs_f64)
+}

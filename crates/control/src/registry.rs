@@ -143,6 +143,10 @@ macro_rules! any_controller {
                 fn capabilities(&self) -> Capabilities;
                 fn takes_rounds(&self) -> bool;
             }
+            #[inline(never)]
+            fn inner(&self, values: &mut Vec<f64>) {
+                any_controller!(@each [$($variant)*] self, c => c.inner(values))
+            }
             #[inline(always)]
             fn allowance(&self) -> Allowance {
                 match self {

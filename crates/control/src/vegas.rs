@@ -92,6 +92,17 @@ accord_family::params! {
     }
 }
 
+/// The variables of Vegas and Vegas-k.
+const INNER: &[Inner] = &[
+    Inner::new(
+        "vegas.estimate",
+        Quantity::Bytes,
+        "The estimated data of the flow in queues, diff.",
+    ),
+    Inner::new("vegas.alpha", Quantity::Bytes, "The threshold α below which the window grows."),
+    Inner::new("vegas.beta", Quantity::Bytes, "The threshold β above which the window shrinks."),
+];
+
 /// The declaration of Vegas.
 pub static VEGAS: Family = Family {
     doc: "TCP Vegas: keeps between alpha and beta of its own data queued on the path, \
@@ -101,6 +112,7 @@ pub static VEGAS: Family = Family {
     check,
     absent,
     dynamics: Dynamics::Window(|values, facts| dynamics(values, facts, known_or_smallest(values))),
+    inner: INNER,
     page: "models/vegas.md",
     maker: &Maker::stream(|v, p| AnyController::Vegas(Box::new(Vegas::new(v, p)))),
     ..Family::new("vegas", Role::Controller(objective))
@@ -134,6 +146,7 @@ pub static VEGAS_K: Family = Family {
         let bytes = samples * facts.packet.as_f64();
         dynamics(values, facts, BaseRtt::Last { bytes })
     }),
+    inner: INNER,
     page: "models/vegas.md",
     maker: &Maker::stream(|v, p| AnyController::VegasK(Box::new(Vegas::new(v, p)))),
     ..Family::new("vegas-k", Role::Controller(true_objective))
@@ -337,6 +350,13 @@ impl Controller for Vegas {
     }
 
     shows_window! {}
+
+    fn inner(&self, values: &mut Vec<f64>) {
+        let base_rtt = self.estimator.base_rtt().unwrap_or(Duration::ZERO);
+        let (alpha, beta) = self.thresholds.in_bytes(base_rtt);
+        let estimate = self.estimator.accumulation().unwrap_or(f64::NAN);
+        values.extend([estimate, self.service.own(alpha), self.service.own(beta)]);
+    }
 
     fn accumulation_estimate(&self) -> Option<f64> {
         self.estimator.accumulation()

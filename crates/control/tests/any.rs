@@ -328,3 +328,29 @@ fn an_answer_that_is_undone_leaves_no_trace() {
     }
     assert!(families >= 12, "{families}");
 }
+
+/// Families declare their variables once, and controllers give as many values.
+#[test]
+fn every_family_gives_the_variables_that_it_declares() {
+    let mut names = std::collections::BTreeSet::new();
+    for family in FAMILIES {
+        for values in values::laws(family) {
+            let mut given = Vec::new();
+            AnyController::build(&values, Bytes::new(PACKET)).inner(&mut given);
+            assert_eq!(given.len(), family.inner.len(), "{}", family.name);
+            for (inner, value) in family.inner.iter().zip(given) {
+                let states = inner.states();
+                let known = states.is_empty() || (0.0..states.len() as f64).contains(&value);
+                assert!(known, "{}: {value}", inner.name);
+            }
+        }
+        for inner in family.inner {
+            let of = inner.name.split_once('.').map(|(of, _)| of);
+            assert!(FAMILIES.iter().any(|f| Some(f.name) == of), "{}", inner.name);
+            assert!(inner.doc.ends_with('.'), "{}: {}", inner.name, inner.doc);
+            // Vegas and Vegas-k have the same.
+            let new = names.insert(inner.name);
+            assert!(new || family.name == "vegas-k", "{} is there twice", inner.name);
+        }
+    }
+}

@@ -36,8 +36,10 @@ pub use statistics::{Difference, MOST_SEEDS, difference, holm};
 pub use tidy::{Baseline, tidy};
 
 mod dossier;
+mod survey;
 
 pub use dossier::{Dossier, Line, html};
+pub use survey::{Reasons, Survey, Verdict as SurveyVerdict};
 
 mod ci;
 

@@ -2,7 +2,7 @@
 
 use crate::pack::{Parameter, SubjectRole};
 use accord::Catalogue;
-use accord::family::Role;
+use accord::family::{Family, Role};
 use accord::language::suggest;
 
 /// The subject of an evaluation, or a rival: `vegas`, or `vegas,alpha=4 pkt`.
@@ -58,10 +58,6 @@ impl Subject {
                 hint: Some(hint.map_or(lists.into(), |hint| format!("{hint} {lists}"))),
             });
         };
-        let role = match found.role {
-            Role::Controller(_) | Role::Tunnel(_) => SubjectRole::Controller,
-            Role::Queue(_) => SubjectRole::Discipline,
-        };
         let mut parameters = Vec::new();
         for part in parts {
             let Some((key, value)) = part.split_once('=') else {
@@ -79,14 +75,23 @@ impl Subject {
             }
             parameters.push((key.to_string(), as_toml(value)));
         }
-        Ok(Subject {
-            label: text.to_string(),
-            family: family.to_string(),
-            parameters,
+        Ok(Subject { label: text.trim().to_string(), parameters, ..Subject::of(found) })
+    }
+
+    /// Returns the subject that is a family with its defaults.
+    pub fn of(family: &Family) -> Subject {
+        let role = match family.role {
+            Role::Controller(_) | Role::Tunnel(_) => SubjectRole::Controller,
+            Role::Queue(_) => SubjectRole::Discipline,
+        };
+        Subject {
+            label: family.name.to_string(),
+            family: family.name.to_string(),
+            parameters: Vec::new(),
             role,
             kernel: None,
-            has: found.params.iter().map(|p| p.name).collect(),
-        })
+            has: family.params.iter().map(|p| p.name).collect(),
+        }
     }
 
     /// Returns the subject of this name in the kernel, with its model as the family if there is one.

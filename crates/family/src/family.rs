@@ -1,8 +1,8 @@
 //! The declaration of a controller or a queue discipline.
 
 use crate::{
-    Dynamics, FlowFacts, Kind, Objective, Param, Price, QueueDynamics, QueueFacts, StackCode,
-    Value, Values, WindowDynamics,
+    Dynamics, FlowFacts, Inner, Kind, Objective, Param, Price, QueueDynamics, QueueFacts,
+    StackCode, Value, Values, WindowDynamics,
 };
 use std::any::Any;
 
@@ -29,6 +29,8 @@ pub struct Family {
     pub role: Role,
     /// The dynamics in a fluid, or the reason why there are none.
     pub dynamics: Dynamics,
+    /// The variables of a controller that runs record where a scenario asks for them.
+    pub inner: &'static [Inner],
     /// The congestion control of the kernel that the family is a model of, if there is one.
     pub kernel: Option<&'static str>,
     /// The QUIC stack by whose trait the family is written, if there is one.
@@ -74,6 +76,7 @@ impl Family {
             absent: |_, _| Value::Absent,
             role,
             dynamics: Dynamics::Missing("there is none yet"),
+            inner: &[],
             kernel: None,
             stack: None,
             page: "",

@@ -10,6 +10,7 @@ mod catalogue;
 mod config;
 mod dynamics;
 mod family;
+mod inner;
 pub mod kind;
 mod markdown;
 mod objective;
@@ -25,6 +26,7 @@ pub use dynamics::{
     Rounds, WindowDynamics, WindowLaw,
 };
 pub use family::{Family, Role};
+pub use inner::{Inner, InnerState, Quantity, declared};
 pub use markdown::{fill_tables, markdown_table};
 pub use objective::{Objective, Price, Target};
 pub use param::{Kind, Meaning, Param, Raw, Value};

@@ -65,6 +65,7 @@ impl Checker<'_> {
             Shape::Trace => read::trace(value).map(drop),
             Shape::Period => read::period(value).map(drop),
             Shape::Steps => read::steps(value).map(drop),
+            Shape::Delays => read::delays(value).map(drop),
             Shape::Amount => read::amount(value).map(drop),
             Shape::Packet => read::packet(value).map(drop),
             Shape::Limit => read::limit(value).map(drop),

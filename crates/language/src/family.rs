@@ -146,7 +146,12 @@ fn set(values: &mut Values, entry: &Entry) -> Result<(), Problem> {
         Data::Whole(n) => Raw::Integer(*n),
         Data::Number(x) => Raw::Number(*x),
         Data::Flag(flag) => Raw::Flag(*flag),
-        Data::Foreign(_) | Data::List(_) | Data::Table(_) | Data::Trace(_) | Data::Steps(_) => {
+        Data::Foreign(_)
+        | Data::List(_)
+        | Data::Table(_)
+        | Data::Trace(_)
+        | Data::Steps(_)
+        | Data::Delays(_) => {
             let message = format!("a parameter is a single value, not {}", entry.value.describe());
             return Err(Problem::new(entry.value.span, message));
         }

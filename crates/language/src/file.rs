@@ -145,6 +145,7 @@ impl File {
         seed: Option<u64>,
         problems: &mut Problems,
     ) -> Vec<Scenario> {
+        catalogue.declare();
         let mut scenarios = Vec::new();
         if let Some(sweeps) = self.tree.get(sweep::KEY) {
             let shape = Shape::Named(&keys::SWEEP);

@@ -123,7 +123,7 @@ impl Shape {
             Shape::Rate | Shape::AnyRate => "rate".into(),
             Shape::Trace => "file, list of milliseconds".into(),
             Shape::Period => self.words_and("time"),
-            Shape::Steps => "file".into(),
+            Shape::Steps | Shape::Delays => "file, list of lines".into(),
             Shape::Amount | Shape::Packet => "size".into(),
             Shape::Limit => "limit".into(),
             Shape::Processing => self.words_and("time"),

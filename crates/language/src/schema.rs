@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 /// common part of regular expressions [JSON Schema 2020-12 §6.4], which has no classes of letters:
 /// in names it takes each character beyond ASCII for a letter.
 pub fn schema(catalogue: &Catalogue) -> Value {
+    catalogue.declare();
     let mut definitions = Map::new();
     define(&keys::FILE, &mut definitions);
     let queue = json!({ "$ref": "#/$defs/queue" });
@@ -115,7 +116,10 @@ fn shape(of: &Shape) -> Value {
         Shape::Period | Shape::Processing => {
             json!({ "anyOf": [{ "enum": of.words() }, quantity(Duration::units())] })
         }
-        Shape::Steps => json!({ "type": "string" }),
+        Shape::Steps | Shape::Delays => json!({ "anyOf": [
+            { "type": "string" },
+            { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+        ] }),
         Shape::Amount | Shape::Packet => quantity_with(ABOVE_ZERO, Bytes::units()),
         Shape::Limit => limit(),
         Shape::Choice(_) => json!({ "enum": of.words() }),

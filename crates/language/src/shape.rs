@@ -87,8 +87,10 @@ pub(crate) enum Shape {
     Period,
     /// The delivery opportunities of a link: a file, or times in milliseconds.
     Trace,
-    /// The steps of a link's rate: a file.
+    /// The steps of a link's rate: a file, or its lines.
     Steps,
+    /// The steps of a link's delay: a file, or its lines.
+    Delays,
     /// A rate, which may be zero for a contract that promises nothing or for an outage.
     AnyRate,
     /// A number of bytes, more than zero.
@@ -209,7 +211,10 @@ impl Shape {
                 "the name of a file, or a list of times in milliseconds such as [1, 2, 4]".into()
             }
             Shape::Period => self.words_or("a time such as \"10 ms\""),
-            Shape::Steps => "the name of a file".into(),
+            Shape::Steps => {
+                "the name of a file, or a list of lines such as [\"0, 10 Mbps\"]".into()
+            }
+            Shape::Delays => "the name of a file, or a list of lines such as [\"0, 25 ms\"]".into(),
             Shape::Amount => "a size such as \"1 MB\"".into(),
             Shape::Packet => "a size such as \"1000 B\"".into(),
             Shape::Limit => format!(

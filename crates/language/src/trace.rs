@@ -1,11 +1,11 @@
-//! Files that give the rate of a link: delivery opportunities as mahimahi has them, and steps.
+//! Files that give the rate or the delay of a link: delivery opportunities as mahimahi has them, and steps.
 //!
 //! A file is named relative to the scenario's own, in the same folder or below it. So a scenario
 //! from elsewhere reads no other files. [`expand`] puts the contents in the place of the name.
 
 use super::error::{Problem, Problems, quote};
 use super::limits;
-use super::tree::{Data, Steps, Table, Value};
+use super::tree::{Data, Table, Value};
 use accord_scenario::Trace;
 use accord_units::{Duration, Rate, Time};
 use std::collections::BTreeMap;
@@ -15,14 +15,46 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The contents of files, by the names that the scenario has for them.
 pub(crate) type Contents = BTreeMap<String, Arc<[u8]>>;
 
+/// The form of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Form {
+    /// Delivery opportunities.
+    Trace,
+    /// Steps of a rate.
+    Rates,
+    /// Steps of a delay.
+    Delays,
+}
+
+impl Form {
+    /// Returns the form of the file that a key of the table of a rate or of a delay names.
+    fn of(key: &str, source: &str) -> Option<Form> {
+        match (key, source) {
+            ("rate", "trace") => Some(Form::Trace),
+            ("rate", "steps") => Some(Form::Rates),
+            ("delay", "steps") => Some(Form::Delays),
+            _ => None,
+        }
+    }
+
+    /// Returns data that are read without a fault.
+    fn any(self) -> Data {
+        match self {
+            Form::Trace => Data::Trace(parse(b"1").expect("one packet")),
+            Form::Rates => Data::Steps([].into()),
+            Form::Delays => Data::Delays([].into()),
+        }
+    }
+}
+
 /// The files that a scenario names.
 pub(crate) struct Files<'a> {
     /// The folder of the scenario.
     folder: &'a Path,
     /// The contents of the files that were read, now or when the scenario was last resolved.
     contents: &'a Mutex<Contents>,
-    /// The data of each file, by its name and whether it has steps. An error is a message and a hint.
-    parsed: BTreeMap<(String, bool), Result<Data, (String, String)>>,
+    /// The data of each file, by its name and form. An error is a message and a hint.
+    parsed: BTreeMap<(String, Form), Result<Data, (String, String)>>,
 }
 
 impl<'a> Files<'a> {
@@ -31,56 +63,47 @@ impl<'a> Files<'a> {
         Files { folder, contents, parsed: BTreeMap::new() }
     }
 
-    fn data(&mut self, name: &str, steps: bool) -> &Result<Data, (String, String)> {
+    fn data(&mut self, name: &str, form: Form) -> &Result<Data, (String, String)> {
         let (folder, contents) = (self.folder, self.contents);
-        let read = || read(name, &folder.join(name), steps, contents);
-        self.parsed.entry((name.to_string(), steps)).or_insert_with(read)
+        let read = || read(name, &folder.join(name), form, contents);
+        self.parsed.entry((name.to_string(), form)).or_insert_with(read)
     }
 }
 
-/// The form of a file of steps, as messages show it.
-const STEP: &str = "seconds and a rate such as \"12.5, 10 Mbps\"";
-
-/// Replaces the names of files in the rates of links by the contents.
+/// Replaces the names of files in the rates and delays of links by the contents.
 pub(crate) fn expand(tree: &mut Table, files: &mut Files<'_>, problems: &mut Problems) {
     for section in tree.entries.iter_mut() {
         if ["link", "topology"].contains(&section.key.as_str())
             && let Data::Table(named) = &mut section.value.data
         {
             for entry in &mut named.entries {
-                rates(&mut entry.value, files, problems);
+                of_link(&mut entry.value, files, problems);
             }
         }
     }
 }
 
-/// Replaces names in the rate of a table and in that of its `reverse`.
-fn rates(value: &mut Value, files: &mut Files<'_>, problems: &mut Problems) {
+/// Replaces names in the rate and the delay of a table and in those of its `reverse`.
+fn of_link(value: &mut Value, files: &mut Files<'_>, problems: &mut Problems) {
     let Data::Table(table) = &mut value.data else {
         return;
     };
     for entry in &mut table.entries {
         match (entry.key.as_str(), &mut entry.value.data) {
-            ("reverse", _) => rates(&mut entry.value, files, problems),
-            ("rate", Data::Table(rate)) => {
-                for source in &mut rate.entries {
-                    if let ("trace" | "steps", Some(name)) =
-                        (source.key.as_str(), source.value.text())
-                    {
-                        let steps = source.key == "steps";
-                        match files.data(name, steps) {
-                            Ok(data) => source.value.data = data.clone(),
+            ("reverse", _) => of_link(&mut entry.value, files, problems),
+            (key, Data::Table(quantity)) => {
+                for source in &mut quantity.entries {
+                    let form = Form::of(key, &source.key);
+                    if let (Some(form), Some(name)) = (form, source.value.text()) {
+                        source.value.data = match files.data(name, form) {
+                            Ok(data) => data.clone(),
                             Err((message, hint)) => {
                                 let problem = Problem::new(source.value.span, message.clone());
                                 problems.push(problem.hint(hint.clone()));
-                                // Anything that is read in its place, so that it is not refused twice.
-                                source.value.data = if steps {
-                                    Data::Steps([].into())
-                                } else {
-                                    Data::Trace(parse(b"1").expect("one packet"))
-                                };
+                                // So that it is not refused twice.
+                                form.any()
                             }
-                        }
+                        };
                     }
                 }
             }
@@ -93,7 +116,7 @@ fn rates(value: &mut Value, files: &mut Files<'_>, problems: &mut Problems) {
 fn read(
     name: &str,
     path: &Path,
-    steps: bool,
+    form: Form,
     contents: &Mutex<Contents>,
 ) -> Result<Data, (String, String)> {
     let whole = |what: String| format!("{} {what}", quote(name));
@@ -115,16 +138,13 @@ fn read(
             bytes
         }
     };
-    let (data, hint) = if steps {
-        (
-            parse_steps(&bytes).map(Data::Steps),
-            "a file of steps has seconds and a rate per line, the first at 0, such as \"0, 10 Mbps\"",
-        )
-    } else {
-        (
+    let (data, hint) = match form {
+        Form::Rates => (parse_steps(&bytes).map(Data::Steps), Rate::LINES),
+        Form::Delays => (parse_steps(&bytes).map(Data::Delays), Duration::LINES),
+        Form::Trace => (
             parse(&bytes).map(Data::Trace),
             "a trace has a whole number of milliseconds per line, in order, one for each 1504 bytes that the link can send",
-        )
+        ),
     };
     data.map_err(|e| (whole(e), hint.into()))
 }
@@ -168,37 +188,88 @@ pub(crate) fn no_length(count: usize) -> &'static str {
     }
 }
 
-/// Parses the text of steps: seconds and a rate per line, with a comma between them.
-pub(crate) fn parse_steps(bytes: &[u8]) -> Result<Steps, String> {
-    let mut steps: Vec<(Time, Rate)> = Vec::new();
-    for (line, text) in lines(bytes)? {
+/// A quantity of a link that changes in steps.
+pub(crate) trait Step: Copy + PartialEq + std::str::FromStr {
+    /// The form of a line, as messages show it.
+    const LINE: &'static str;
+    /// The hint for wrong lines.
+    const LINES: &'static str;
+
+    /// Returns the fault of a value, if it has one.
+    fn fault(self, is_first: bool) -> Option<String>;
+}
+
+impl Step for Rate {
+    const LINE: &'static str = "seconds and a rate such as \"12.5, 10 Mbps\"";
+    const LINES: &'static str =
+        "a file of steps has seconds and a rate per line, the first at 0, such as \"0, 10 Mbps\"";
+
+    fn fault(self, is_first: bool) -> Option<String> {
+        match self {
+            _ if self > limits::RATE => Some(format!("{self} is too much")),
+            Rate::ZERO if is_first => Some("the first rate is zero".into()),
+            _ => None,
+        }
+    }
+}
+
+impl Step for Duration {
+    const LINE: &'static str = "seconds and a delay such as \"12.5, 40 ms\"";
+    const LINES: &'static str = "a trace of delays has seconds and a delay per line, the first at 0 and each later than the one before, such as \"0, 25 ms\"";
+
+    fn fault(self, _: bool) -> Option<String> {
+        (self > limits::DELAY).then(|| format!("{self} is too much"))
+    }
+}
+
+/// Steps, each with the time from which on it holds.
+type StepsOf<T> = Arc<[(Time, T)]>;
+
+/// Parses the text of steps: seconds and a value per line, with a comma between them.
+///
+/// # Errors
+/// Fails with the line and its fault.
+pub(crate) fn parse_steps<T: Step>(bytes: &[u8]) -> Result<StepsOf<T>, String> {
+    steps_of(lines(bytes)?).map_err(|(line, wrong)| match line {
+        0 => wrong,
+        line => format!("line {line}: {wrong}"),
+    })
+}
+
+/// Reads steps from their lines, which have numbers from one.
+///
+/// # Errors
+/// Fails with the number of a line, zero for all of them, and its fault.
+pub(crate) fn steps_of<'a, T: Step>(
+    lines: impl Iterator<Item = (usize, &'a str)>,
+) -> Result<StepsOf<T>, (usize, String)> {
+    let mut steps: Vec<(Time, T)> = Vec::new();
+    for (line, text) in lines {
         let parts = text.split_once(',').map(|(s, r)| (s.trim(), r.trim()));
         let plain = |s: &str| s.starts_with(|c: char| c.is_ascii_digit());
-        let read = parts.filter(|(s, _)| plain(s)).and_then(|(seconds, rate)| {
+        let read = parts.filter(|(s, _)| plain(s)).and_then(|(seconds, value)| {
             let at: Duration = format!("{seconds} s").parse().ok()?;
-            Some((Time::ZERO + at, rate.parse::<Rate>().ok()?))
+            Some((Time::ZERO + at, value.parse::<T>().ok()?))
         });
-        let (at, rate) = read.ok_or_else(|| {
-            let found = quote(text);
-            format!("line {line}: expected {STEP}, not {found}")
-        })?;
-        let wrong = match steps.last() {
+        let found = quote(text);
+        let (at, value) =
+            read.ok_or_else(|| (line, format!("expected {}, not {found}", T::LINE)))?;
+        let wrong = match (steps.last(), value.fault(steps.is_empty())) {
             _ if at.since_start() > limits::SPAN => Some(format!("{at} is too late")),
-            _ if rate > limits::RATE => Some(format!("{rate} is too much")),
-            None if at > Time::ZERO => Some(format!("the first step is at {at}, not at 0")),
-            None if rate == Rate::ZERO => Some("the first rate is zero".into()),
-            Some((last, _)) if at <= *last => Some(format!("{at} does not come after {last}")),
+            (None, _) if at > Time::ZERO => Some(format!("the first step is at {at}, not at 0")),
+            (_, Some(fault)) => Some(fault),
+            (Some((last, _)), _) if at <= *last => Some(format!("{at} does not come after {last}")),
             _ if steps.len() == limits::STEPS => {
                 Some(format!("there are at most {} steps", limits::STEPS))
             }
             _ => None,
         };
         if let Some(wrong) = wrong {
-            return Err(format!("line {line}: {wrong}"));
+            return Err((line, wrong));
         }
-        steps.push((at, rate));
+        steps.push((at, value));
     }
-    if steps.is_empty() { Err("has no steps".into()) } else { Ok(steps.into()) }
+    if steps.is_empty() { Err((0, "has no steps".into())) } else { Ok(steps.into()) }
 }
 
 /// Returns the lines of a file with their numbers, from one.

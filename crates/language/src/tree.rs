@@ -3,13 +3,15 @@
 use super::error::{Problem, Span, fail, quote};
 use super::limits;
 use accord_scenario::Trace;
-use accord_units::{Rate, Time};
+use accord_units::{Duration, Rate, Time};
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Rates, each with the time from which on it holds.
 pub(crate) type Steps = Arc<[(Time, Rate)]>;
+/// Delays, each with the time from which on it holds.
+pub(crate) type Delays = Arc<[(Time, Duration)]>;
 
 /// A value and its place.
 #[derive(Clone, Debug)]
@@ -32,6 +34,7 @@ pub(crate) enum Data {
     /// The contents of a file, in the place of its name.
     Trace(Trace),
     Steps(Steps),
+    Delays(Delays),
 }
 
 /// A table, in the order of the file.
@@ -80,7 +83,7 @@ impl Value {
             Data::List(_) => "a list".to_string(),
             Data::Table(_) => "a table".to_string(),
             Data::Trace(_) => "a trace".to_string(),
-            Data::Steps(_) => "steps".to_string(),
+            Data::Steps(_) | Data::Delays(_) => "steps".to_string(),
         }
     }
 

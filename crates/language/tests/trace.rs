@@ -182,3 +182,45 @@ fn a_trace_can_be_parsed_alone() {
     assert_eq!(parse_trace(b"1\n2\n").expect("good").times()[..], [1, 2]);
     assert!(parse_trace(b"2\n1\n").is_err());
 }
+
+/// A trace of delays becomes events of both directions, from a file or in place.
+#[test]
+fn delays_by_trace_become_events() {
+    let folder = folder("delays");
+    std::fs::write(folder.join("leo.csv"), "0, 12 ms\n15,22 ms\r\n 30, 9 ms\n").expect("written");
+    let delayed = |delay: &str| {
+        let text = text("\"10 Mbps\"").replace("delay = \"1 ms\"", &format!("delay = {delay}"));
+        let text = text.replace("duration = \"10 s\"", "duration = \"20 s\"");
+        assert!(text.contains(delay) && text.contains("20 s"), "{text}");
+        let path = folder.join("s.toml");
+        std::fs::write(&path, text).expect("it can be written");
+        let read = File::open(&path).expect("it is TOML").points(&CATALOGUE, None);
+        read.map(|mut all| all.remove(0)).map_err(|e| e.to_string())
+    };
+    let s = delayed("{ steps = \"leo.csv\" }").expect("it is good");
+    assert_eq!(s.links[0].delay, Duration::from_ms(12));
+    let (at, delay) = (Time::ZERO + Duration::from_secs(15), Duration::from_ms(22));
+    let found: Vec<_> = s.events.iter().map(|e| (e.at, e.change.clone())).collect();
+    assert_eq!(found, [0, 1].map(|link| (at, Change::Delay(link, delay))));
+    let place = delayed("{ steps = [\"0, 12 ms\", \"15, 22 ms\"] }").expect("it is good");
+    assert_eq!(s, place);
+    let again = File::parse("printed.toml", &print(&s)).expect("it is TOML");
+    assert_eq!(again.points(&CATALOGUE, None).expect("it is good")[0], s);
+    for (lines, expected) in [
+        ("[\"0, 12 ms\", \"15, 22 ms\", \"14, 9 ms\"]", "14 s does not come after 15 s"),
+        ("[\"1, 12 ms\"]", "the first step is at 1 s, not at 0"),
+        ("[\"0, 12 Mbps\"]", "expected seconds and a delay such as \"12.5, 40 ms\""),
+        ("[\"0, -1 ms\"]", "expected seconds and a delay"),
+        ("[\"0, 99999 h\"]", "is too much"),
+        ("[]", "has no steps"),
+        ("[5]", "expected the name of a file, or a list of lines"),
+    ] {
+        let said = delayed(&format!("{{ steps = {lines} }}")).expect_err(lines);
+        assert!(said.contains(expected), "{lines}: {said}");
+    }
+    // A file has the line, and a list the place of the entry.
+    std::fs::write(folder.join("leo.csv"), "0, 12 ms\n15, 22 ms\n14, 9 ms\n").expect("written");
+    let said = delayed("{ steps = \"leo.csv\" }").expect_err("it goes back in time");
+    assert!(said.contains("\"leo.csv\" line 3: 14 s does not come after 15 s"), "{said}");
+    assert!(said.contains("each later than the one before"), "{said}");
+}

@@ -1,5 +1,6 @@
 //! The collector, which merges the parts of all stations at each sample.
 
+use accord_family::InnerState;
 use accord_record::{Interrupted, LinkReading, Observer, Recorder, Series};
 use accord_scenario::{LinkId, Scenario};
 use accord_sim::{Part, merge};
@@ -95,7 +96,10 @@ impl<'a> Collector<'a> {
                 longest: longest.get(&id).copied().unwrap_or_default(),
                 ..links.get(&id).cloned().unwrap_or_default()
             };
-            (self.recorder).sample(now, flows.into_iter().enumerate(), link);
+            let mut inner: BTreeMap<usize, InnerState> =
+                parts.iter().flat_map(|p| p.inner.iter().cloned()).collect();
+            let inner = |flow: usize| inner.remove(&flow).unwrap_or_default();
+            (self.recorder).sample(now, flows.into_iter().enumerate(), inner, link);
         }
         Some(now)
     }

@@ -37,6 +37,7 @@
 //!     recorder.sample(
 //!         now,
 //!         (0..2).map(|flow| (flow, FlowReading { active: true, delivered, ..FlowReading::default() })),
+//!         |_flow| accord_family::InnerState::default(),
 //!         |_link| LinkReading::default(),
 //!     );
 //! }
@@ -51,6 +52,7 @@
 
 mod derive;
 mod fairness;
+mod inner;
 mod notes;
 mod observer;
 mod quantiles;

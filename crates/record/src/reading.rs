@@ -385,6 +385,7 @@ mod tests {
                 (Of::Transfer, transfer::METRICS.iter().filter(|(m, _)| m == metric).count()),
                 // The recorder has these from the scenario and from the rates of all flows.
                 (Of::Link, usize::from(*metric == Metric::LinkRate)),
+                (Of::Flow, usize::from(metric.is_inner())),
                 (Of::Group, usize::from(*metric == Metric::FairnessIndex)),
                 (of, usize::from(derived)),
             ];

@@ -3,12 +3,14 @@
 
 use crate::derive::{RateCurve, complete};
 use crate::fairness::Fairness;
+use crate::inner::{self, Columns};
 use crate::quantiles::{Members, Quantiles};
 use crate::reading::{
     AggregateReading, Counts, FlowMetric, FlowReading, LinkMetric, LinkPeriod, LinkReading, Needs,
     OF_AGGREGATES, OF_FLOWS, OF_LINKS,
 };
 use crate::run::Series;
+use accord_family::InnerState;
 use accord_scenario::{Entity, Fold, LinkId, Metric, Recorded, Scenario};
 use accord_units::{Duration, Time};
 
@@ -47,6 +49,8 @@ struct One {
 struct Alone {
     now: FlowReading,
     last: Counts,
+    /// Its number and the columns of its inner state, if the scenario asks for it.
+    inner: Option<(usize, Columns)>,
 }
 
 /// The series of a run in progress.
@@ -106,7 +110,12 @@ impl Recorder {
         let mut alone = Vec::new();
         for flow in scenario.recorded_flows() {
             of_flows.iter().for_each(|m| add(Entity::Flow(flow), m.metric));
-            alone.push(Alone::default());
+            let own = &scenario.flows[flow];
+            let inner = scenario.inner.then(|| (flow, Columns::new(own)));
+            if inner.is_some() {
+                inner::metrics(own).for_each(|metric| add(Entity::Flow(flow), metric));
+            }
+            alone.push(Alone { inner, ..Alone::default() });
         }
         // A group always has sums. If no flow is active, they are of no flows.
         let nothing = FlowReading { active: true, ..FlowReading::default() };
@@ -181,12 +190,14 @@ impl Recorder {
     }
 
     /// Adds a sample: a reading of each flow that has changed since the last sample, in any order,
-    /// and one of each recorded link. The reading of a flow has changed as long as it transfers: a
+    /// and one of each recorded link. `inner` reads the inner state of a flow, and is called if the
+    /// scenario asks for it. The reading of a flow has changed as long as it transfers: a
     /// flow is left out when the reading before was the same as the one before that.
     pub fn sample(
         &mut self,
         now: Time,
         flows: impl IntoIterator<Item = (usize, FlowReading)>,
+        mut inner: impl FnMut(usize) -> InnerState,
         mut link: impl FnMut(LinkId) -> LinkReading,
     ) {
         let period = now.since(self.last).as_secs_f64();
@@ -207,8 +218,11 @@ impl Recorder {
                 self.alone[place + id - flow].now = reading;
             }
         }
-        for Alone { now, last } in &mut self.alone {
+        for Alone { now, last, inner: columns } in &mut self.alone {
             now.record(&self.of_flows, last, period, rows);
+            if let Some((flow, columns)) = columns {
+                columns.record(&inner(*flow), now.active, period, rows);
+            }
             *last = now.counts();
         }
         let mut indices = self.fairness.sample(now, &self.rates);
@@ -269,6 +283,9 @@ impl Recorder {
         self.flush();
         let (first, observed) = (self.first_since(since), self.period);
         let mean = |column: &Series| {
+            if column.metric.fold() == Fold::Last {
+                return column.values.last().copied().unwrap_or(f64::NAN);
+            }
             let values = column.values[first..].iter().filter(|v| !v.is_nan());
             let (sum, n) = values.fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
             // It is NaN without values.
@@ -324,6 +341,7 @@ impl Recorder {
                 (_, true) => pair[0],
                 _ if fold == Fold::Sum => pair[0] + pair[1],
                 _ if fold == Fold::Max => pair[0].max(pair[1]),
+                _ if fold == Fold::Last => pair[1],
                 _ => (pair[0] + pair[1]) / 2.0,
             };
             column.values = column.values.as_chunks().0.iter().map(merge).collect();

@@ -1,6 +1,6 @@
 //! Samples that stand where time was skipped.
 
-use accord_family::Catalogue;
+use accord_family::{Catalogue, InnerState};
 use accord_language::File;
 use accord_record::{FlowReading, LinkReading, Recorder};
 use accord_scenario::{Entity, Metric, Scenario};
@@ -40,7 +40,12 @@ fn a_jump_has_means_and_counts() {
         losses += 10;
         let reading =
             FlowReading { active: true, sent, delivered, losses, ..FlowReading::default() };
-        recorder.sample(at(sample), [(0, reading)], |_| LinkReading::default());
+        recorder.sample(
+            at(sample),
+            [(0, reading)],
+            |_| InnerState::default(),
+            |_| LinkReading::default(),
+        );
     }
     assert_eq!(recorder.samples_since(at(1)), 3);
     assert_eq!(recorder.samples_since(Time::from_secs_f64(2.5)), 2);

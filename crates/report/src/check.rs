@@ -174,8 +174,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
     };
 
     let unfit = unfit(runs, expectation);
-    let ratio =
-        expectation.over == Over::Variation || matches!(across, Across::Variation | Across::Jain);
+    let ratio = across.is_plain(expectation.over);
     let unit = if ratio { MetricUnit::Ratio } else { expectation.metric.unit() };
     let count = match across {
         Across::Each => entities.len(),

@@ -70,7 +70,16 @@ impl Figure {
         if self.over == Over::Mean {
             return run.mean(self.metric, entity, self.during);
         }
-        let samples = run.samples(self.metric, entity, self.during).collect();
+        let samples = run.samples(self.metric, entity, self.during);
+        if let Over::State(name) = self.over {
+            let state = self.metric.states().iter().position(|state| *state == name)? as f64;
+            return reduce(
+                Over::Mean,
+                Fold::Mean,
+                samples.map(|v| f64::from(v == state)).collect(),
+            );
+        }
+        let samples = samples.collect();
         reduce(self.over, self.metric.fold(), samples)
     }
 }
@@ -88,6 +97,8 @@ fn reduce(over: Over, fold: Fold, mut samples: Vec<f64>) -> Option<f64> {
         Over::Min => samples.into_iter().reduce(f64::min),
         Over::Max => samples.into_iter().reduce(f64::max),
         Over::Variation => variation(&samples),
+        // States are counted before.
+        Over::State(_) => None,
         Over::Quantile(fraction) => {
             samples.sort_unstable_by(f64::total_cmp);
             Some(quantile(&samples, fraction))

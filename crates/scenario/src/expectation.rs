@@ -30,8 +30,8 @@ pub struct Expectation {
     pub across: Across,
     /// The part of the run that counts.
     pub during: Window,
-    /// The target, in the metric's unit. It is a ratio for `Over::Variation`, `Across::Variation`
-    /// and `Across::Jain`.
+    /// The target, in the metric's unit. It is a ratio for `Over::Variation`, `Over::State`,
+    /// `Across::Variation` and `Across::Jain`.
     pub target: Target,
     /// The paper's claim, as text, or "".
     pub paper: String,
@@ -137,6 +137,11 @@ words! {
         {
             /// The quantile at this fraction. The text is that of [`percentile`](crate::percentile).
             Quantile(f64)
+        }
+        {
+            /// The share of the samples in the state of this name, of a metric that has
+            /// [states](Metric::states). Files have it as `state`.
+            State(&'static str)
         }
     }
 }

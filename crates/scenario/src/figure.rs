@@ -38,7 +38,8 @@ pub fn percent(number: &str) -> Option<f64> {
 impl Across {
     /// Returns whether the figure is a plain ratio, whatever the metric.
     pub fn is_plain(self, over: Over) -> bool {
-        over == Over::Variation || matches!(self, Across::Variation | Across::Jain)
+        matches!(over, Over::Variation | Over::State(_))
+            || matches!(self, Across::Variation | Across::Jain)
     }
 }
 
@@ -47,6 +48,7 @@ impl fmt::Display for Over {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Over::Quantile(q) => f.pad(&percentile(*q)),
+            Over::State(state) => f.pad(state),
             other => f.pad(other.word().unwrap_or_default()),
         }
     }

@@ -1,6 +1,7 @@
 //! The quantities that runs record and expectations are about. Each has one name for all engines.
 
 use crate::engine::Engine;
+use accord_family::{Inner, Quantity, declared};
 use accord_units::{Words, words};
 use std::fmt;
 use std::str::FromStr;
@@ -45,6 +46,8 @@ pub enum Fold {
     Sum,
     /// The greatest value. The metric is the greatest value within each sampling period.
     Max,
+    /// The last sample, of a metric whose values have no mean: a state.
+    Last,
     /// The first metric over the second, each folded by its own rule. This is a ratio of sums, not
     /// a mean of ratios. No engine records such a metric. The recorder derives it.
     Ratio(Metric, Metric),
@@ -122,6 +125,24 @@ impl Row {
             compared: None,
         }
     }
+
+    /// Returns the row of a variable of controllers.
+    const fn of_inner(inner: &Inner) -> Row {
+        let unit = match inner.quantity {
+            Quantity::Rate => MetricUnit::BitPerSecond,
+            Quantity::Bytes => MetricUnit::Bytes,
+            Quantity::Seconds => MetricUnit::Seconds,
+            Quantity::Packets => MetricUnit::Packets,
+            Quantity::Number | Quantity::State(_) => MetricUnit::Ratio,
+        };
+        let fold = match inner.quantity {
+            Quantity::State(_) => Fold::Last,
+            _ => Fold::Mean,
+        };
+        let from_zero = !matches!(inner.quantity, Quantity::Seconds);
+        let row = Row::new(inner.name, unit, Of::Flow);
+        Row { doc: inner.doc, fold, from_zero, engines: WITH_PACKETS, ..row }
+    }
 }
 
 /// Makes [`Metric`] and its rows. A row has the doc, the variant, the kind of entity with the name and the
@@ -133,14 +154,37 @@ macro_rules! metrics {
     )*) => {
         /// A recorded quantity.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Metric { $($(#[doc = $doc])+ $variant,)* }
+        pub enum Metric {
+            $($(#[doc = $doc])+ $variant,)*
+            /// A variable of the controllers of a family.
+            Inner(&'static Inner),
+        }
+
+        /// The place of a metric among [`Metric::ALL`].
+        enum Place { $($variant,)* }
 
         impl Words for Metric {
             const WORDS: &'static [(&'static str, Metric)] = &[$(($name, Metric::$variant),)*];
+
+            fn words() -> Vec<&'static str> {
+                Metric::known().into_iter().map(Metric::name).collect()
+            }
+
+            fn of_word(text: &str) -> Option<Metric> {
+                Metric::known().into_iter().find(|metric| metric.name() == text)
+            }
         }
 
         impl Metric {
-            /// All metrics.
+            /// Returns the place among [`Metric::ALL`].
+            const fn place(self) -> Option<usize> {
+                match self {
+                    $(Metric::$variant => Some(Place::$variant as usize),)*
+                    Metric::Inner(_) => None,
+                }
+            }
+
+            /// All metrics but the variables of controllers.
             pub const ALL: &'static [Metric] = &[$(Metric::$variant,)*];
 
             /// The rows, in the order of [`Metric::ALL`].
@@ -235,6 +279,14 @@ metrics! {
     PathQueuingDelay = Flow("path_queuing_delay", Seconds) {
         fold: Ratio(QueuingSum, Deliveries), engines: WITH_PACKETS,
     }
+    /// Data that the sender takes to be on its way at the end of the period: sent, not known to have
+    /// arrived, and not taken for lost. It is recorded with `inner`.
+    Inflight = Flow("inflight", Bytes) { engines: WITH_PACKETS }
+    /// Rate at which the sender spaces its packets, at the end of the period; absent where its
+    /// controller sets none. It is recorded with `inner`.
+    PacingRate = Flow("pacing_rate", BitPerSecond) { engines: WITH_PACKETS }
+    /// Data that became known to the sender as arrived, per time. It is recorded with `inner`.
+    DeliveryRate = Flow("delivery_rate", BitPerSecond) { engines: WITH_PACKETS, smoothed: true }
     /// Bytes that wait at the edge of a tunnel to be sent, the overhead of the tunnel included.
     EdgeBacklog = Flow("edge_backlog", Bytes) {
         engines: PACKET, panel: Some((14, "Waiting at the edge of a tunnel")),
@@ -395,14 +447,44 @@ impl Metric {
     };
 
     /// Returns the row of the metric.
-    pub const fn row(self) -> &'static Row {
-        &Metric::ROWS[self as usize]
+    pub const fn row(self) -> Row {
+        let place = match (self, self.place()) {
+            (Metric::Inner(inner), _) => return Row::of_inner(inner),
+            (_, Some(place)) => place,
+            (_, None) => unreachable!(),
+        };
+        Metric::ROWS[place]
+    }
+
+    /// Returns all metrics, the variables of the controllers of the declared catalogues at the end, in the
+    /// order of their names.
+    pub fn known() -> Vec<Metric> {
+        let inner = declared().into_iter().map(Metric::Inner);
+        Metric::ALL.iter().copied().chain(inner).collect()
+    }
+
+    /// Returns the names of the states that the values are indices of, or none for a metric that is no
+    /// state.
+    pub const fn states(self) -> &'static [&'static str] {
+        match self {
+            Metric::Inner(inner) => inner.states(),
+            _ => &[],
+        }
+    }
+
+    /// Returns whether the metric is of the inner state of senders, which is recorded where the scenario
+    /// asks for it ([`Scenario::inner`](crate::Scenario::inner)).
+    pub const fn is_inner(self) -> bool {
+        matches!(
+            self,
+            Metric::Inner(_) | Metric::Inflight | Metric::PacingRate | Metric::DeliveryRate
+        )
     }
 
     /// Returns the metrics for which `place` has a value, in the order of these values.
     pub fn placed(place: impl Fn(&Row) -> Option<u8>) -> Vec<Metric> {
         let all = Metric::ALL.iter();
-        let mut found: Vec<_> = all.filter_map(|m| Some((place(m.row())?, *m))).collect();
+        let mut found: Vec<_> = all.filter_map(|m| Some((place(&m.row())?, *m))).collect();
         found.sort_unstable();
         found.into_iter().map(|(_, metric)| metric).collect()
     }

@@ -37,6 +37,9 @@ pub struct Scenario {
     pub duration: Duration,
     /// The period of the recorded series.
     pub sample: Duration,
+    /// True if runs record the inner state of senders: the data in flight, the pace, the rate of deliveries
+    /// and the variables of their controllers.
+    pub inner: bool,
     /// The part of the run over which tables average, unless an expectation names another.
     pub steady: Window,
     /// The settings of the fluid engine.

@@ -2,7 +2,7 @@
 
 mod parts;
 
-use crate::expectation::{Subject, Target, Window};
+use crate::expectation::{Over, Subject, Target, Window};
 use crate::figure;
 use crate::network::{
     Carrier, Change, Direction, Event, Flow, GREEDY, Group, Limit, Link, LinkId, Recorded,
@@ -29,6 +29,9 @@ pub fn print(scenario: &Scenario) -> String {
     line(&mut out, "duration", &quoted(s.duration));
     line(&mut out, "seed", &s.seed.to_string());
     line(&mut out, "sample", &quoted(s.sample));
+    if s.inner {
+        line(&mut out, "inner", "true");
+    }
     line(&mut out, "steady", &window(s.steady));
     let mut fluid = vec![("link_model", text(s.fluid.link_model.name()))];
     fluid.extend(s.fluid.step.map(|step| ("step", quoted(step))));
@@ -401,7 +404,10 @@ fn expectation(out: &mut String, s: &Scenario, i: usize) {
     line(out, "of", &text(&of));
     line(out, "engine", &quoted(e.engine));
     line(out, "during", &window(e.during));
-    line(out, "over", &quoted(e.over));
+    match e.over {
+        Over::State(state) => line(out, "state", &text(state)),
+        over => line(out, "over", &quoted(over)),
+    }
     let as_one = matches!(e.of, Subject::Group(g) if s.groups[g].recorded == Recorded::Group);
     if !as_one {
         line(out, "across", &quoted(e.across.name()));

@@ -34,6 +34,7 @@ fn row(metric: Metric) -> String {
         Fold::Mean => "mean".to_string(),
         Fold::Sum => "sum".to_string(),
         Fold::Max => "max".to_string(),
+        Fold::Last => "last".to_string(),
         Fold::Ratio(over, under) => format!("`{over}` / `{under}`"),
     };
     let engines = match metric.engines() {
@@ -107,7 +108,7 @@ fn every_place_of_a_list_has_one_metric() {
     for place in places {
         let mut taken = BTreeSet::new();
         for metric in Metric::ALL {
-            if let Some((list, place)) = place(metric.row()) {
+            if let Some((list, place)) = place(&metric.row()) {
                 let free = taken.insert((list, place));
                 assert!(free, "{metric} shares place {place} of the {list}");
             }

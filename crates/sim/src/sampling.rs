@@ -5,9 +5,10 @@ use crate::core::{Core, Limits};
 use crate::flow::Flow;
 use crate::gauge::Links;
 use accord_elements as elements;
+use accord_family::InnerState;
 use accord_record::{FlowReading, Interrupted, Observer};
 use accord_transport::{Segment, View};
-use accord_units::Time;
+use accord_units::{Rate, Time};
 
 /// The largest number of flows whose data is audited at each sample.
 const AUDITED: usize = 4096;
@@ -54,7 +55,8 @@ impl Core<'_> {
             (id, read_flow(&flows[id], queued[id].0, views.get(&id)))
         };
         let readings = self.awake.iter().map(flow);
-        (self.recorder).sample(reported, readings, |id| links.read(id, now));
+        let inner = |id: usize| read_inner(&flows[id], views.get(&id));
+        (self.recorder).sample(reported, readings, inner, |id| links.read(id, now));
         let flows = &mut self.flows;
         self.awake.retain(|&id| flows[id as usize].stays_awake());
     }
@@ -113,4 +115,14 @@ fn read_flow(f: &Flow, queued: u64, view: Option<&View>) -> FlowReading {
         ..FlowReading::default()
     };
     elements::read_flow(counted, view.copied().unwrap_or_else(|| f.sender.view()))
+}
+
+/// Reads the inner state of a flow. Of a stack of others it is the pace alone.
+pub(crate) fn read_inner(f: &Flow, view: Option<&View>) -> InnerState {
+    match view {
+        Some(view) => {
+            InnerState { pacing: view.pacing.map(Rate::as_bps_f64), ..InnerState::default() }
+        }
+        None => f.sender.inner(),
+    }
 }

@@ -8,6 +8,7 @@ mod calendar;
 mod ecn;
 mod estimate;
 mod hosts;
+mod inner;
 mod l4s;
 mod links;
 mod machines;

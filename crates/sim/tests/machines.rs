@@ -2,7 +2,7 @@
 //! same times, and the samples agree.
 
 use crate::common::*;
-use accord_family::Raw;
+use accord_family::{InnerState, Raw};
 use accord_record::*;
 use accord_scenario::*;
 use accord_sim::{Digest, Shortcuts};
@@ -63,7 +63,12 @@ fn record(s: &Scenario, parts: Vec<Vec<Part>>) -> (Vec<f64>, Vec<Series>) {
             let links = sample.iter().flat_map(|part| &part.links);
             links.clone().find(|(link, _)| *link == id).expect("one machine has it").1.clone()
         };
-        recorder.sample(now, merge(s, &sample).into_iter().enumerate(), link);
+        recorder.sample(
+            now,
+            merge(s, &sample).into_iter().enumerate(),
+            |_| InnerState::default(),
+            link,
+        );
     }
     recorder.finish(s)
 }

@@ -4,7 +4,7 @@ use crate::qlog::Logged;
 use crate::tos::{CAPABLE, SCALABLE};
 use crate::{RoundTrip, Segment, stream, tunnel};
 use accord_control::{AnyController, Controller, Maker, Marks, Report, Transport};
-use accord_family::{Service, Values};
+use accord_family::{InnerState, Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::Range;
 
@@ -361,9 +361,32 @@ impl Sender {
             retransmissions,
         }
     }
+
+    /// Returns the inner state for the recorder.
+    pub fn inner(&self) -> InnerState {
+        let (controller, in_flight, acknowledged) = match self {
+            Sender::Stream(s) => s.inner(),
+            Sender::Logged(s) => s.sender().inner(),
+            Sender::Tunnel(s) => (s.controller(), s.in_flight(), s.arrived()),
+            Sender::Datagrams(_) => return InnerState::default(),
+        };
+        let mut variables = Vec::new();
+        controller.inner(&mut variables);
+        InnerState {
+            in_flight: Some(in_flight),
+            pacing: controller.allowance().pacing.map(Rate::as_bps_f64),
+            acknowledged: Some(acknowledged),
+            variables,
+        }
+    }
 }
 
 impl stream::StreamSender {
+    /// The controller, and the bytes in flight and acknowledged.
+    fn inner(&self) -> (&AnyController, u64, u64) {
+        (self.controller(), self.bytes_in_flight().get(), self.bytes_acknowledged())
+    }
+
     /// The controller, the round-trip times and the packets sent again.
     fn facts(&self) -> (&AnyController, &RoundTrip, u64) {
         (self.controller(), self.round_trip(), self.retransmissions())

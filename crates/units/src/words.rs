@@ -27,8 +27,8 @@ pub trait Words: Copy + 'static {
 }
 
 /// Makes an enumeration from its values and their words in files, with [`Words`], `FromStr` and a
-/// getter of the word. The name of the getter follows `by`. The getter of an enumeration that ends with a variant in
-/// braces returns an option: that variant has no word.
+/// getter of the word. The name of the getter follows `by`. The getter of an enumeration that ends with variants in
+/// braces returns an option: these have no word.
 ///
 /// ```
 /// use accord_units::{Words, words};
@@ -85,13 +85,13 @@ macro_rules! words {
         $(#[$meta:meta])*
         pub enum $name:ident by $getter:ident {
             $($(#[$doc:meta])* $variant:ident = $word:literal,)+
-            { $(#[$other_doc:meta])* $other:ident($value:ty) }
+            $({ $(#[$other_doc:meta])* $other:ident($value:ty) })+
         }
     ) => {
         $(#[$meta])*
         pub enum $name {
             $($(#[$doc])* $variant,)+
-            $(#[$other_doc])* $other($value),
+            $($(#[$other_doc])* $other($value),)+
         }
 
         impl $crate::Words for $name {
@@ -103,7 +103,7 @@ macro_rules! words {
             pub const fn $getter(self) -> Option<&'static str> {
                 match self {
                     $($name::$variant => Some($word),)+
-                    $name::$other(_) => None,
+                    $($name::$other(_) => None,)+
                 }
             }
         }

@@ -31,7 +31,7 @@ impl Property {
         let mut words = left.split_whitespace();
         let name = words.next().unwrap_or_default();
         let metric: Metric = name.parse().map_err(|e: String| {
-            Failure::new(e).hinted(suggest(name, Metric::ALL.iter().map(|m| m.name())))
+            Failure::new(e).hinted(suggest(name, Metric::known().into_iter().map(Metric::name)))
         })?;
         let of = match (words.next(), words.next(), words.next()) {
             (None, ..) => default_of(metric, scenario),

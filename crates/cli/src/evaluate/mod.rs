@@ -1,5 +1,6 @@
 //! `accord evaluate`: standard evaluations of a controller or a discipline.
 
+mod all;
 pub mod options;
 pub mod output;
 mod runs;
@@ -34,7 +35,10 @@ const LARGEST_RULES: u64 = 1 << 20;
 /// Carries out the command. Returns `Ok(false)` if a rule is not met, a limit is exceeded, a measure
 /// is worse than the baseline, or runs of the subject failed.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let subject = subject(&args.subject, catalogue)?;
+    let Some(named) = &args.subject else {
+        return all::run(args, catalogue);
+    };
+    let subject = subject_of(named, catalogue)?;
     let packs = packs(args, &subject)?;
     let subjects = subjects(args, subject, &packs, catalogue)?;
     let engine = engine(args, &subjects)?;
@@ -191,7 +195,7 @@ fn baseline(directory: &Path, order: &Order) -> Result<Baseline, Failure> {
     Ok(baseline)
 }
 
-fn subject(text: &str, catalogue: &Catalogue) -> Result<Subject, Failure> {
+fn subject_of(text: &str, catalogue: &Catalogue) -> Result<Subject, Failure> {
     Subject::parse(text, catalogue)
         .map_err(|NoSubject { message, hint }| Failure::new(message).hinted(hint))
 }
@@ -242,7 +246,7 @@ fn subjects(
     };
     let mut subjects = vec![subject];
     for name in &named {
-        let rival = self::subject(name, catalogue)?;
+        let rival = subject_of(name, catalogue)?;
         if rival.role != subjects[0].role {
             let message = format!(
                 "{} is a {}, and {} is a {}",

@@ -15,8 +15,12 @@ pub struct Args {
     /// The subject of the evaluation: a controller or a queue discipline, with parameters that are
     /// not defaults: "vegas,alpha=4 pkt". kernel:NAME is a congestion control of the kernel's TCP, which
     /// runs in real time.
-    #[arg(short, long, value_name = "NAME[,KEY=VALUE...]", value_parser = names::SUBJECTS, hide_possible_values = true)]
-    pub subject: String,
+    #[arg(short, long, value_name = "NAME[,KEY=VALUE...]", value_parser = names::SUBJECTS, hide_possible_values = true, required_unless_present = "all")]
+    pub subject: Option<String>,
+    /// Evaluates all controllers and queue disciplines by all packs, on one page without a total score. The
+    /// first line says how long it takes.
+    #[arg(long, conflicts_with_all = ["subject", "against", "require", "fail_on", "rules", "baseline", "junit", "annotations", "details"])]
+    pub all: bool,
     /// The rivals, separated by commas; by default those that the packs name.
     #[arg(short, long, value_name = "NAME,...", value_parser = names::SUBJECTS, hide_possible_values = true)]
     pub against: Option<String>,
@@ -39,7 +43,7 @@ pub struct Args {
     /// The number of seeds, from the first up.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub reps: u64,
-    /// The directory of the dossier; by default runs/evaluate-SUBJECT.
+    /// The directory of the dossier; by default runs/evaluate-SUBJECT, or runs/evaluate-all.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// The number of concurrent runs; by default one per core.

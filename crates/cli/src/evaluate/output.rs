@@ -16,14 +16,18 @@ use std::path::{Path, PathBuf};
 
 /// Creates and returns the directory of an evaluation. A directory with other files is refused.
 pub fn claim(asked: Option<&Path>, subject: &Subject) -> Result<PathBuf, Failure> {
-    let directory = match asked {
-        Some(directory) => directory.to_path_buf(),
+    match asked {
+        Some(directory) => claim_at(directory),
         None => {
             let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
             let name: String = subject.label.chars().map(plain).take(60).collect();
-            Path::new("runs").join(format!("evaluate-{name}"))
+            claim_at(&Path::new("runs").join(format!("evaluate-{name}")))
         }
-    };
+    }
+}
+
+/// Creates the directory and returns its path. A directory with other files is refused.
+pub fn claim_at(directory: &Path) -> Result<PathBuf, Failure> {
     let shown = directory.display();
     let ours = directory.join(Measurements::FILE).exists();
     let filled = fs::read_dir(&directory).is_ok_and(|mut entries| entries.next().is_some());
@@ -31,9 +35,9 @@ pub fn claim(asked: Option<&Path>, subject: &Subject) -> Result<PathBuf, Failure
         let hint = "choose another directory with -o, or remove it";
         return Err(Failure::new(format!("{shown} contains other files")).hint(hint));
     }
-    create_dirs(&directory)
+    create_dirs(directory)
         .map_err(|e| Failure::io(format!("{shown} cannot be created: {e}"), &e))?;
-    Ok(directory)
+    Ok(directory.to_path_buf())
 }
 
 /// Writes the dossier and the tables.

@@ -111,6 +111,7 @@ fn metrics() -> Vec<Entry> {
             Fold::Mean => "the mean of its samples".into(),
             Fold::Sum => "the sum of its samples".into(),
             Fold::Max => "the greatest of its samples".into(),
+            Fold::Last => "the share of a state in its samples".into(),
             Fold::Ratio(a, b) => format!("{} over {}", a.name(), b.name()),
         };
         quantity((m.name(), m.doc()), (m.unit(), of), m.engines(), over_time)
@@ -119,7 +120,7 @@ fn metrics() -> Vec<Entry> {
         let over_time = "a comparison of means: it is in tables and summaries only";
         quantity(named, (MetricUnit::Ratio, "group"), &[], over_time.into())
     });
-    Metric::ALL.iter().map(metric).chain(derived).collect()
+    Metric::known().iter().map(metric).chain(derived).collect()
 }
 
 fn quantity(

@@ -93,7 +93,7 @@ fn overview(catalogue: &Catalogue) -> Result<(), Failure> {
     let kinds = [
         ("controllers", join(catalogue.controllers.iter().map(|f| f.name))),
         ("disciplines", join(catalogue.disciplines.iter().map(|f| f.name))),
-        ("metrics", join(Metric::ALL.iter().map(|m| m.name()))),
+        ("metrics", join(Metric::known().into_iter().map(Metric::name))),
         ("experiments", join(BUILT_IN.iter().map(|(id, _)| *id))),
         ("templates", join(TEMPLATES.iter().map(|t| t.name))),
         ("packs", join(built_in())),

@@ -39,6 +39,7 @@ struct RawMeasure {
     metric: Option<Spanned<String>>,
     of: Option<Spanned<String>>,
     over: Option<Value>,
+    state: Option<Value>,
     across: Option<String>,
     during: Option<Value>,
     reach: Option<Spanned<Value>>,
@@ -253,6 +254,7 @@ fn measure(
     };
     let most = match (&figure, raw.across.as_deref()) {
         (Figure::Value(_), Some("jain")) => Some(1.0),
+        (Figure::Value(_), None) if raw.state.is_some() => Some(1.0),
         (Figure::Value(_), Some("sum" | "variation")) => None,
         (Figure::Value(_), _) if raw.over.as_ref().and_then(Value::as_str) != Some("variation") => {
             let metric = raw.metric.as_ref().and_then(|m| m.get_ref().parse::<Metric>().ok());
@@ -319,7 +321,7 @@ fn wanted(
 ) -> Result<String, ScenarioError> {
     let Ok(parsed) = metric.get_ref().parse::<Metric>() else {
         let message = format!("there is no metric \"{}\"", metric.get_ref());
-        let hint = suggest(metric.get_ref(), Metric::ALL.iter().map(|m| m.name()));
+        let hint = suggest(metric.get_ref(), Metric::known().into_iter().map(Metric::name));
         return Err(ScenarioError::at(origin, metric.span(), message, hint));
     };
     let Some(of) = &raw.of else {
@@ -342,7 +344,7 @@ fn wanted(
     };
     let reach = raw.reach.as_ref().map(|r| r.get_ref().clone());
     put("at_least", reach.unwrap_or(zero));
-    for (key, value) in [("over", &raw.over), ("during", &raw.during)] {
+    for (key, value) in [("over", &raw.over), ("state", &raw.state), ("during", &raw.during)] {
         if let Some(value) = value {
             put(key, value.clone());
         }

@@ -7,7 +7,7 @@ use accord_scenario::OFF;
 use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const RATE: Key = key("rate", Shape::Either(&[Shape::Rate, Shape::Table(&VARIABLE_RATE)]), Words("required, but for a link of a template"), "Service rate; a table has one that varies.");
-pub(crate) const DELAY: Key = key("delay", Shape::Delay, Words("required, but for a link of a template"), "Propagation delay.");
+pub(crate) const DELAY: Key = key("delay", Shape::Either(&[Shape::Delay, Shape::Table(&VARIABLE_DELAY)]), Words("required, but for a link of a template"), "Propagation delay; a table has one that varies.");
 pub(crate) const QUEUE: Key = key("queue", Shape::Queue, Words("droptail, \"1 BDP\""), "The queue in front of it.");
 pub(crate) const LOSS: Key = key("loss", Shape::Probability, Value("0"), "Probability that a data packet or an acknowledgement is lost on the wire.");
 pub(crate) const CONTROL_LOSS: Key = key("control_loss", Shape::Probability, Value("0"), "Probability that a control packet is lost on the wire.");
@@ -49,7 +49,13 @@ const BUCKET_BURST: Key = key("burst", Shape::Amount, Required, "The most that i
 pub(crate) const VARIABLE_RATE: Section = one_of("rate of a link",
     "A rate that varies, from a file in the folder of the scenario or below it; see [difficult paths](paths.md).", &[
     key("trace", Shape::Trace, Nothing, "Delivery opportunities in the format of mahimahi: a line per opportunity to send 1504 bytes, with its time in whole milliseconds, repeated from its end; or these times in place. Theory and fluid take the mean rate."),
-    key("steps", Shape::Steps, Nothing, "Steps: lines of seconds and a rate, such as `12.5, 10 Mbps`, the first at 0. They become [events](#event)."),
+    key("steps", Shape::Steps, Nothing, "Steps: lines of seconds and a rate, such as `12.5, 10 Mbps`, the first at 0; or these lines in place. They become [events](#event)."),
+]);
+
+/// A delay that a file gives.
+pub(crate) const VARIABLE_DELAY: Section = section("delay of a link",
+    "A delay that varies, from a file in the folder of the scenario or below it; see [difficult paths](paths.md).", &[
+    key("steps", Shape::Delays, Required, "Trace of delays: lines of seconds and a delay, such as `15, 40 ms`, the first at 0; or these lines in place. They become [events](#event)."),
 ]);
 
 /// One direction of a link.

@@ -4,8 +4,8 @@ use super::{whole, within, wrong};
 use crate::error::Problem;
 use crate::limits;
 use crate::shape::Shape;
-use crate::trace::no_length;
-use crate::tree::{Data, Steps, Value};
+use crate::trace::{self, no_length};
+use crate::tree::{Data, Delays, Steps, Value};
 use accord_scenario::{OFF, Trace};
 use accord_units::Duration;
 
@@ -50,10 +50,37 @@ pub(crate) fn wire_delay(value: &Value) -> Result<Duration, Problem> {
     above_zero(value, &Shape::Delay)
 }
 
-/// Reads the steps of a link's rate, from a file that was read.
+/// Reads the steps of a link's rate, from a file that was read or from lines in place.
 pub(crate) fn steps(value: &Value) -> Result<Steps, Problem> {
     match &value.data {
         Data::Steps(steps) => Ok(steps.clone()),
+        Data::List(_) => in_place(value, &Shape::Steps),
         _ => Err(wrong(value, &Shape::Steps)),
     }
+}
+
+/// Reads the steps of a link's delay, likewise.
+pub(crate) fn delays(value: &Value) -> Result<Delays, Problem> {
+    match &value.data {
+        Data::Delays(steps) => Ok(steps.clone()),
+        Data::List(_) => in_place(value, &Shape::Delays),
+        _ => Err(wrong(value, &Shape::Delays)),
+    }
+}
+
+/// Reads steps from the lines of a list.
+fn in_place<T: trace::Step>(
+    value: &Value,
+    shape: &Shape,
+) -> Result<std::sync::Arc<[(accord_units::Time, T)]>, Problem> {
+    let list = value.list().unwrap_or_default();
+    let mut lines = Vec::new();
+    for line in list {
+        lines.push((line.span, line.text().ok_or_else(|| wrong(value, shape))?));
+    }
+    let texts = (1..).zip(lines.iter().map(|(_, text)| text.trim()));
+    trace::steps_of(texts).map_err(|(line, wrong)| {
+        let span = line.checked_sub(1).and_then(|i| lines.get(i)).map_or(value.span, |l| l.0);
+        Problem::new(span, wrong).hint(T::LINES)
+    })
 }

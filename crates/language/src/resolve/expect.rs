@@ -52,6 +52,7 @@ pub(super) fn resolve(
                 expectation.name = format!("{} ({number})", expectation.name);
             }
             names.insert((expectation.name.clone(), engine));
+            scenario.inner |= expectation.metric.is_inner();
             scenario.expectations.push(expectation);
         }
     }
@@ -70,7 +71,11 @@ fn expectations(
     let metric: Metric = reader.get("metric", read::word)?;
     let of = reader.given("of").ok_or_else(|| reader.missing("of"))?;
     let subject = subject(of, metric, network, scenario)?;
-    let over = reader.get("over", read::over)?;
+    has_variable(reader, metric, subject, scenario)?;
+    let over = match state(reader, metric)? {
+        Some(state) => Over::State(state),
+        None => reader.get("over", read::over)?,
+    };
     let across = reader.get("across", read::word::<Across>)?;
     if let Some(value) = reader.given("across") {
         let as_one = |group: usize| scenario.groups[group].recorded == Recorded::Group;
@@ -133,6 +138,25 @@ fn expectations(
         .collect()
 }
 
+/// Returns the state whose share of the samples is the figure, for a metric that has states.
+fn state(reader: &Reader<'_>, metric: Metric) -> Result<Option<&'static str>, Problem> {
+    let states = metric.states();
+    let Some(value) = reader.given("state") else {
+        return match states {
+            [] => Ok(None),
+            _ => Err(Problem::new(reader.span, format!("{metric} is a state"))
+                .hint(format!("state = \"{}\"", states.join("\", or \"")))),
+        };
+    };
+    if states.is_empty() {
+        return fail(value.span, format!("{metric} is no state"));
+    }
+    if let Some(over) = reader.given("over") {
+        return fail(over.span, "either `over` or `state`");
+    }
+    read::choice(value, states).map(Some)
+}
+
 /// Returns the author of the claim: the one that the file names, or the one that follows from the
 /// target.
 fn claim(reader: &Reader<'_>, paper: &str, target: Target) -> Result<Claim, Problem> {
@@ -192,6 +216,33 @@ fn subject(
     Ok(if whole { Subject::Group(group) } else { Subject::Flow(flows.start) })
 }
 
+/// Checks that the controller of a subject declares the variable that a metric is, if it is one.
+fn has_variable(
+    reader: &Reader<'_>,
+    metric: Metric,
+    subject: Subject,
+    scenario: &Scenario,
+) -> Result<(), Problem> {
+    let flow = match subject {
+        Subject::Flow(flow) => flow,
+        Subject::Group(group) => scenario.groups[group].flows.start,
+        Subject::Link(_) | Subject::Aggregate { .. } => return Ok(()),
+    };
+    let family = scenario.flows[flow].controller.family();
+    match metric {
+        Metric::Inner(inner) if !family.inner.contains(inner) => {
+            let span = reader.given("metric").map_or(reader.span, |v| v.span);
+            let problem = Problem::new(span, format!("{} has no {metric}", family.name));
+            let own: Vec<&str> = family.inner.iter().map(|inner| inner.name).collect();
+            Err(match &own[..] {
+                [] => problem.hint(format!("{} declares no inner state", family.name)),
+                own => problem.hint(format!("it has {}", own.join(", "))),
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Reads an aggregate at a link: "bottleneck.udp".
 fn aggregate(
     of: &Value,
@@ -221,6 +272,9 @@ fn aggregate(
     })?;
     Ok(Subject::Aggregate { link, aggregate })
 }
+
+/// Less than a sample's share of any run.
+const SEEN: f64 = 1e-9;
 
 fn target(
     reader: &Reader<'_>,
@@ -277,6 +331,7 @@ fn target(
             }
             Ok(Target::Range { min, max })
         }
+        _ if !metric.states().is_empty() => Ok(Target::Range { min: SEEN, max: f64::INFINITY }),
         _ => Err(Problem::new(reader.span, "an expectation needs a target").hint(
             "either `equals` and `within` (or `beyond`), or `at_least` or `at_most` or both",
         )),
@@ -309,6 +364,7 @@ fn describe(metric: Metric, of: &Value, over: Over, across: Across, during: Wind
         Over::Max => "greatest ".to_string(),
         Over::Variation => "variation of ".to_string(),
         Over::Quantile(q) => format!("{} of ", percentile(q)),
+        Over::State(state) => format!("{state} of "),
     };
     name += &metric.name().replace('_', " ");
     name += match across {

@@ -118,6 +118,7 @@ fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
         },
         duration,
         sample: sample::given(file, duration)?,
+        inner: file.get("inner", read::flag)?,
         steady,
         fluid: fluid(file)?,
         nodes: Vec::new(),

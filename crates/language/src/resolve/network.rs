@@ -20,7 +20,7 @@ pub(super) struct Network {
     /// The limits of the links' queues, with the places of the queues. They are resolved when the
     /// flows are known.
     limits: Vec<(RawLimit, Span)>,
-    /// The steps of links' rates after the first, as events.
+    /// The steps of links' rates and delays after the first, as events.
     pub steps: Vec<Event>,
     /// The number of aggregates that all queues together distinguish.
     aggregates: usize,
@@ -222,6 +222,8 @@ impl Network {
         self.limits.push((queue.limit, queue.span));
         let steps = ports.steps.iter().flat_map(|steps| &steps[1..]);
         self.steps.extend(steps.map(|&(at, rate)| Event { at, change: Change::Rate(id, rate) }));
+        let delays = ports.delays.iter().flat_map(|steps| &steps[1..]);
+        self.steps.extend(delays.map(|&(at, d)| Event { at, change: Change::Delay(id, d) }));
         self.links.push(link);
         Ok(())
     }

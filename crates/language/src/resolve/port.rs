@@ -5,7 +5,7 @@ use crate::error::{Problem, Problems, Span};
 use crate::family::DISCIPLINE;
 use crate::keys;
 use crate::read::{self, RawLimit, Reader};
-use crate::tree::{Data, Steps, Value};
+use crate::tree::{Data, Delays, Steps, Value};
 use accord_family::{Catalogue, Values};
 use accord_scenario::{Limit, Link, LinkId, NodeId, Parts, Queue, Trace};
 use accord_traffic::{Purpose, stream};
@@ -24,6 +24,8 @@ pub(super) struct Ports {
     /// The steps of the rate after the first.
     pub steps: Option<Steps>,
     delay: Varied<Duration>,
+    /// The steps of the delay after the first.
+    pub delays: Option<Delays>,
     /// The queue, or several to draw from.
     queues: Vec<RawQueue>,
     /// The seed of the draw, instead of the scenario's. With it the network stays the same when a
@@ -79,10 +81,12 @@ impl Ports {
         let draw = queue.table().and_then(|t| t.get("seed")).map(seed).transpose()?;
         read_queue(queue, default, catalogue, &mut queues)?;
         let (rate, steps, trace) = reader.get("rate", |v| read_rate(v, count))?;
+        let (delay, delays) = reader.get("delay", |v| read_delay(v, count))?;
         Ok(Ports {
             rate,
             steps,
-            delay: reader.get("delay", |v| Varied::read(v, count, read::delay))?,
+            delay,
+            delays,
             queues,
             draw,
             loss: reader.get("loss", read::probability)?,
@@ -139,6 +143,17 @@ fn read_rate(value: &Value, count: usize) -> Result<VariedRate, Problem> {
     }
     let steps = reader.get("steps", read::steps)?;
     Ok((Varied::List(vec![steps[0].1]), Some(steps), None))
+}
+
+/// Reads the delay of one or more links, and its steps if it has any.
+fn read_delay(value: &Value, count: usize) -> Result<(Varied<Duration>, Option<Delays>), Problem> {
+    let table = value.table().filter(|t| t.get("spread").is_none());
+    let Some(table) = table else {
+        return Varied::read(value, count, read::delay).map(|delay| (delay, None));
+    };
+    let reader = Reader::new(&keys::VARIABLE_DELAY, table, value.span);
+    let steps = reader.get("steps", read::delays)?;
+    Ok((Varied::List(vec![steps[0].1]), Some(steps)))
 }
 
 pub(super) fn seed(value: &Value) -> Result<u64, Problem> {

@@ -5,9 +5,11 @@ use crate::connection::{Connection, Drain, Ends};
 use crate::packet::whole;
 use crate::site::{Site, carries_data};
 use crate::tun::Tun;
+use accord_family::InnerState;
 use accord_scenario::{NodeId, Scenario};
 use accord_sim::{Machine, Order, Parcel, Part};
 use accord_transport::ip;
+use accord_units::Rate;
 use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use std::collections::BTreeMap;
@@ -154,6 +156,13 @@ impl<'a> Kernel<'a> {
             if let Some(site) = self.sites.get(&(*flow, 0)) {
                 let report = site.report.get();
                 (reading.view, reading.edge) = (report.view, Some(report.edge));
+            }
+            // The machine's own sender of such a flow sends nothing.
+            let inner = part.inner.iter_mut().find(|(id, _)| id == flow);
+            let foreign = self.sources.contains_key(flow) || self.sites.contains_key(&(*flow, 0));
+            if let (Some((_, inner)), true) = (inner, foreign) {
+                let pacing = reading.view.pacing.map(Rate::as_bps_f64);
+                *inner = InnerState { pacing, ..InnerState::default() };
             }
         }
     }

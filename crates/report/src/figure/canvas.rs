@@ -36,6 +36,9 @@ pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Writing to a string does not fail.
 pub const SURE: &str = "nothing fails in memory";
 
+/// The widest word of a vertical axis.
+const WORD: i32 = 70 * POINT;
+
 /// The size of a figure, in units of the drawing.
 pub fn size(width: Width) -> (i32, i32) {
     match width {
@@ -264,8 +267,14 @@ impl Frame {
         let marks = |(from, to, log): (f64, f64, bool), count| {
             if log { range::decades(from, to) } else { range::ticks(from, to, count) }
         };
-        let y_ticks = marks(sy, 5);
-        let widest = y_ticks.iter().map(|v| text_width(&number(*v))).max().unwrap_or(0);
+        let y_ticks: Vec<(f64, String)> = match &y.ticks {
+            Some(words) => {
+                let word = |(i, word): (usize, &String)| (i as f64, shortened(word, WORD));
+                words.iter().enumerate().map(word).collect()
+            }
+            None => marks(sy, 5).into_iter().map(|v| (v, number(v))).collect(),
+        };
+        let widest = y_ticks.iter().map(|(_, text)| text_width(text)).max().unwrap_or(0);
         let mut frame = Frame {
             left: widest + LINE + 9 * POINT,
             right: width - right.max(6 * POINT),
@@ -279,14 +288,16 @@ impl Frame {
         }
         let rule = RULE.stroke_width(5);
         let axis = BLACK.stroke_width(5);
-        for v in &y_ticks {
+        for (v, text) in &y_ticks {
             let at = frame.y_at(*v);
-            let across = vec![(frame.left, at), (frame.right, at)];
-            area.draw(&PathElement::new(across, rule)).expect(SURE);
+            if y.ticks.is_none() {
+                let across = vec![(frame.left, at), (frame.right, at)];
+                area.draw(&PathElement::new(across, rule)).expect(SURE);
+            }
             let tick = vec![(frame.left - 2 * POINT, at), (frame.left, at)];
             area.draw(&PathElement::new(tick, axis)).expect(SURE);
             let place = (frame.left - 4 * POINT, at);
-            write(area, &number(*v), place, &style(BLACK, HPos::Right, VPos::Center));
+            write(area, text, place, &style(BLACK, HPos::Right, VPos::Center));
         }
         let below = style(BLACK, HPos::Center, VPos::Top);
         let tick = |at: i32, text: &str| {

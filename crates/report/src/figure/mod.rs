@@ -12,6 +12,7 @@ mod legend;
 mod lines;
 mod map;
 mod select;
+mod states;
 
 use crate::files::Stored;
 use accord_scenario::{Engine, Metric, Window};
@@ -164,6 +165,8 @@ pub struct Figure {
     width: Width,
     title: String,
     facet: Option<Facet>,
+    /// The names of the states that the values are indices of; none for other metrics.
+    states: &'static [&'static str],
 }
 
 /// An axis: the name of the quantity, and the unit in which it is drawn.
@@ -258,6 +261,9 @@ impl Figure {
     /// Returns the figure as SVG.
     pub fn svg(&self) -> String {
         let svg = match &self.content {
+            Content::Lines(traces) if self.kind == Kind::Time && !self.states.is_empty() => {
+                states::draw(self, traces)
+            }
             Content::Lines(traces) => lines::draw(self, traces),
             Content::Map(map) => map::draw(self, map),
         };

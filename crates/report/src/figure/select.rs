@@ -38,6 +38,8 @@ impl Subject<'_> {
 pub fn by(request: &Request) -> Result<By, FigureError> {
     let metric = request.metric;
     let allowed: &[By] = match metric.of() {
+        // States have no mean.
+        Of::Flow if !metric.states().is_empty() => &[By::Flow],
         Of::Flow | Of::Transfer => &[By::Group, By::Flow],
         Of::Group => &[By::Group],
         Of::Link | Of::Aggregate => &[By::Link],
@@ -189,6 +191,11 @@ fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureE
     };
     if subjects.iter().any(has) {
         return Ok(());
+    }
+    if metric.is_inner() {
+        let message = format!("these runs have no {metric} of the requested subjects");
+        let hint = "run the scenario with inner = true, or --set inner=true";
+        return Err(FigureError::wrong(message, hint));
     }
     let recording: Vec<&str> = metric.engines().iter().map(|e| e.name()).collect();
     Err(FigureError::wrong(

@@ -8,7 +8,7 @@ use crate::compare::Outline;
 use accord_columns::{Damaged, Reader};
 use accord_files::open;
 use accord_record::{Manifest, Run, Series, Statistics};
-use accord_scenario::{Engine, Entity, Window};
+use accord_scenario::{Engine, Entity, Metric, Window};
 use accord_units::Time;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -173,19 +173,25 @@ impl Rows {
             let (kind, b) = columns.1.at(start);
             let (entity, c) = columns.2.at(start);
             let (metric, d) = columns.3.at(start);
-            let end = a.min(b).min(c).min(d);
+            let (first, end) = (start, a.min(b).min(c).min(d));
             let run = usize::try_from(*index).ok().and_then(|i| runs.get_mut(i));
             let run = run.ok_or_else(|| format!("the manifest has no run {index}"))?;
             if run.series.is_empty() {
-                run.time = self.time[start..end].to_vec();
+                run.time = self.time[first..end].to_vec();
             }
+            start = end;
+            let metric = match metric.parse::<Metric>() {
+                Ok(metric) => metric,
+                // A controller of another program has it.
+                Err(_) if metric.contains('.') => continue,
+                Err(why) => return Err(why),
+            };
             let named = names.get(&(kind.clone(), entity.clone())).copied();
             run.series.push(Series {
-                metric: metric.parse()?,
+                metric,
                 entity: named.ok_or_else(|| format!("the manifest has no {kind} \"{entity}\""))?,
-                values: self.value[start..end].to_vec(),
+                values: self.value[first..end].to_vec(),
             });
-            start = end;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use crate::named::{Named, named};
 use accord_columns::{Cells, Field, Format, Kind, Writer};
 use accord_record::Run;
 use accord_scenario::Metric;
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// Returns the columns.
@@ -55,7 +56,7 @@ pub(super) fn write(
     outline: &Outline,
     runs: &[&Run],
 ) -> io::Result<()> {
-    let mut table = Writer::new(out, format, "series", &fields(), &metrics())?;
+    let mut table = Writer::new(out, format, "series", &fields(), &metrics(runs))?;
     let mut group = Vec::new();
     let mut rows = 0;
     for n in named(outline, runs) {
@@ -97,9 +98,13 @@ fn cells<'n>(series: &'n [Named]) -> [Cells<'n>; 8] {
 }
 
 /// Returns the meanings of the metrics, which are kept with the data.
-fn metrics() -> Vec<(String, String)> {
-    let metrics = Metric::ALL.iter().map(|m| {
-        let doc = format!("[{}] {}", m.unit().symbol(), m.doc());
+fn metrics(runs: &[&Run]) -> Vec<(String, String)> {
+    let written = runs.iter().flat_map(|run| run.series.iter().map(|s| s.metric));
+    let inner: BTreeSet<Metric> = written.filter(|m| matches!(m, Metric::Inner(_))).collect();
+    let metrics = Metric::ALL.iter().copied().chain(inner).map(|m| {
+        let states: Vec<String> =
+            (0..).zip(m.states()).map(|(i, state): (usize, _)| format!(", {i} {state}")).collect();
+        let doc = format!("[{}] {}{}", m.unit().symbol(), m.doc(), states.concat());
         (format!("accord.metric.{m}"), doc)
     });
     metrics.collect()

@@ -72,6 +72,7 @@ pub fn scenario(groups: &[(&str, usize)], links: &[&str], seconds: u64) -> Scena
         seed: 1,
         duration: Duration::from_secs(seconds),
         sample: Duration::from_secs(1),
+        inner: false,
         steady: window(2, seconds),
         aggregates: vec!["default".into()],
         fluid: Default::default(),

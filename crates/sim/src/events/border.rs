@@ -7,6 +7,7 @@ use crate::calendar::EventKind;
 use crate::gauge::Links as _;
 use crate::hop::WireExit;
 use crate::pool::Handle;
+use crate::sampling::read_inner;
 use accord_port::Count;
 use accord_scenario::LinkId;
 use accord_units::Time;
@@ -73,6 +74,7 @@ impl EventsEngine<'_> {
         let mut part = Part {
             number: 0,
             sources: Vec::new(),
+            inner: Vec::new(),
             sinks: Vec::new(),
             links: Vec::new(),
             lost: Vec::new(),
@@ -94,6 +96,9 @@ impl EventsEngine<'_> {
                     view: views.get(&id).copied().unwrap_or_else(|| flow.sender.view()),
                     edge: None,
                 };
+                if scenario.inner {
+                    part.inner.push((id, read_inner(flow, views.get(&id))));
+                }
                 part.sources.push((id, reading));
                 part.logs.extend(flow.sender.take_log().map(|log| (id, log)));
             }

@@ -1,6 +1,7 @@
 //! The samples of a machine with an outside: the part that it knows of each.
 
 use accord_elements::read_flow;
+use accord_family::InnerState;
 use accord_port::Count;
 use accord_record::{Delays, FlowReading, LinkReading};
 use accord_scenario::{LinkId, Scenario};
@@ -13,6 +14,9 @@ pub struct Part {
     pub number: u64,
     /// The flows that the machine sends.
     pub sources: Vec<(usize, SourceReading)>,
+    /// The inner state of their senders, if the scenario asks for it. For an end outside of the machine, its
+    /// owner fills it in.
+    pub inner: Vec<(usize, InnerState)>,
     /// The flows that the machine receives.
     pub sinks: Vec<(usize, SinkReading)>,
     /// The recorded links of the machine.

@@ -59,6 +59,7 @@ impl Dumbbell {
             seed: 1,
             duration,
             sample: Duration::from_ms(10),
+            inner: false,
             steady: Window {
                 start: Time::ZERO + duration.mul_f64(0.5),
                 end: Time::ZERO + duration,

@@ -296,6 +296,11 @@ impl<C: Controller> StreamSender<C> {
         out.saturating_sub(self.board.sacked() + self.duplicates + self.board.lost())
     }
 
+    /// The bytes known to have arrived.
+    pub(crate) fn bytes_acknowledged(&self) -> u64 {
+        (self.una + self.board.sacked() + self.duplicates) * self.packet.get()
+    }
+
     #[inline]
     fn path(&self) -> PathView {
         PathView {

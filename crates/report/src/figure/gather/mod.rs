@@ -44,6 +44,7 @@ pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureErro
         content,
         width: request.width,
         facet: None,
+        states: request.metric.states(),
     };
     adjust(&mut figure, request)?;
     Ok(figure)

@@ -1,0 +1,121 @@
+//! `accord evaluate --all`: all packs over all families, on one page.
+
+use super::options::{Args, TierName};
+use super::{output, runs};
+use crate::fail::{Failure, unwritable};
+use crate::output::{data, json, note, prose};
+use crate::results::build;
+use accord::control::{Maker, Transport};
+use accord::report::Lock;
+use accord::{Catalogue, Options, RECORDED_VERDICTS};
+use accord_evaluate::pack::{SubjectRole, built_in, open};
+use accord_evaluate::rule::{Requirement, resolve};
+use accord_evaluate::{
+    Evaluation, Measurements, Order, Pack, PackResult, Plan, Reasons, Subject, Survey, Tier,
+};
+use serde_json::json;
+use std::path::Path;
+
+/// The directory of the page, if the command names none.
+const DIRECTORY: &str = "runs/evaluate-all";
+
+/// Carries out the command. Returns `Ok(false)` if a section fails and no reason is recorded.
+pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
+    let packs = packs(args)?;
+    let mut order = Order {
+        subjects: Vec::new(),
+        tier: match args.tier {
+            TierName::Quick => Tier::Quick,
+            TierName::Whole => Tier::Whole,
+        },
+        engine: super::engine(args, &[])?,
+        seed: args.seed,
+        reps: args.reps,
+        cases: args.case.clone(),
+    };
+    // All runs are planned before the first, so that the first line tells of all.
+    let mut plans: Vec<Plan> = Vec::new();
+    let mut subjects: Vec<Vec<Subject>> = Vec::new();
+    for role in [SubjectRole::Controller, SubjectRole::Discipline] {
+        let own = Order { subjects: families(role, catalogue), ..order.clone() };
+        for pack in packs.iter().filter(|pack| pack.role == role) {
+            plans.push(Plan::of(pack.clone(), &own, catalogue)?);
+            subjects.push(own.subjects.clone());
+        }
+        order.subjects.extend(own.subjects);
+    }
+    let directory = args.output.as_deref().unwrap_or(Path::new(DIRECTORY));
+    let directory = output::claim_at(directory)?;
+    let _lock = Lock::take(&directory)?;
+    let kept = Measurements::open(&directory.join(Measurements::FILE), &build(), args.fresh);
+    let kept = kept.map_err(unwritable(&directory))?;
+    let options =
+        Options { live: args.live, gateway: crate::gateway::program(), ..Options::default() };
+    let reasons = Reasons::read(RECORDED_VERDICTS);
+    let mut survey = Survey::default();
+    let requirements: Vec<Requirement> = resolve(&plans, &[], order.tier)?;
+    let measured = runs::make(&plans, &order, &options, &kept, args, catalogue)?;
+    for ((plan, measured), subjects) in plans.iter().zip(&measured).zip(&subjects) {
+        for (i, subject) in subjects.iter().enumerate() {
+            let (plan, measured) = plan.alone(i, measured);
+            let evaluation = Evaluation {
+                order: Order { subjects: vec![subject.clone()], ..order.clone() },
+                packs: vec![PackResult::of(plan, 1, &measured)],
+                requirements: requirements.clone(),
+                limits: Vec::new(),
+            };
+            survey.add(&evaluation, &reasons);
+        }
+    }
+    kept.sync().map_err(unwritable(&directory))?;
+    output::put_at(&directory.join("index.html"), survey.html().as_bytes())?;
+    if args.json {
+        let rows = survey.verdicts().map(|(pack, section, family, verdict)| {
+            json!({
+                "pack": pack,
+                "section": section,
+                "family": family,
+                "outcome": verdict.outcome.map(|outcome| outcome.word()),
+                "says": verdict.says,
+                "reason": verdict.reason,
+            })
+        });
+        json(&json!(rows.collect::<Vec<_>>()))?;
+    } else {
+        prose(survey.text())?;
+        for (pack, section, family, verdict) in survey.unexplained() {
+            data(format_args!(
+                "no reason is recorded: {family}, {pack} {section}: {}",
+                verdict.says
+            ))?;
+        }
+    }
+    if !args.quiet {
+        note(format_args!("\npage: {}/index.html", directory.display()));
+    }
+    Ok(survey.unexplained().next().is_none())
+}
+
+/// Returns the packs that the command names, or all.
+fn packs(args: &Args) -> Result<Vec<Pack>, Failure> {
+    let all: Vec<&str> = match &args.pack[..] {
+        [] => built_in().collect(),
+        named => named.iter().map(String::as_str).collect(),
+    };
+    Ok(all.into_iter().map(open).collect::<Result<_, _>>()?)
+}
+
+/// Returns the families of a kind with their defaults, without those that control nothing and those of other
+/// stacks.
+fn families(role: SubjectRole, catalogue: &Catalogue) -> Vec<Subject> {
+    match role {
+        SubjectRole::Controller => (catalogue.controllers.iter())
+            .filter(|family| family.stack.is_none())
+            .filter(|family| !matches!(Maker::of(family).transport, Transport::Open))
+            .map(|family| Subject::of(family))
+            .collect(),
+        SubjectRole::Discipline => {
+            catalogue.disciplines.iter().map(|family| Subject::of(family)).collect()
+        }
+    }
+}
