@@ -71,6 +71,7 @@ impl Checker<'_> {
             Shape::Limit => read::limit(value).map(drop),
             Shape::Timeout => read::timeout(value).map(drop),
             Shape::Processing => read::processing(value).map(drop),
+            Shape::Metric => read::metric(value).map(drop),
             Shape::Choice(words) => read::choice(value, &words()).map(drop),
             Shape::Over => read::over(value).map(drop),
             // The unit depends on the metric, so it is checked when the expectation is resolved.

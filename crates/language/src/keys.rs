@@ -144,7 +144,7 @@ const LABELS: &[Shape] = &[Shape::Any, Shape::List(&Shape::Any)];
 pub(crate) const EXPECT: Section = section("[[expect]]",
     "A value of a run, and its target.", &[
     key("name", Shape::Text, Words("made of the other keys"), "One line for people, unique in the file."),
-    key("metric", Shape::Choice(Metric::words), Required, "The quantity."),
+    key("metric", Shape::Metric, Required, "The quantity."),
     key("of", Shape::Dotted, Required, "A group, a flow (`NAME.2`), a link, or an aggregate at a link (`bottleneck.udp`)."),
     key("engine", Shape::Either(&[Shape::Choice(Engine::words), Shape::List(&Shape::Choice(Engine::words))]), Value("packet"), "The engine of the run that is judged; a list makes one expectation for each."),
     key("during", Shape::Pair(&Shape::Instant), Words("the steady part"), "The part of the run that counts."),

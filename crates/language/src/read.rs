@@ -8,7 +8,7 @@ use super::error::{Problem, Span, fail, quote};
 use super::limits;
 use super::shape::{Default, Processing, Section, Shape};
 use super::tree::{Data, Table, Value};
-use accord_scenario::{Over, UNLIMITED, percent};
+use accord_scenario::{Metric, Over, UNLIMITED, percent};
 use accord_units::{Bytes, Duration, ParseError, Rate, Size, Time, Words};
 use std::str::FromStr;
 
@@ -181,6 +181,14 @@ pub(crate) fn choice(value: &Value, words: &[&'static str]) -> Result<&'static s
 pub(crate) fn word<T: Words>(value: &Value) -> Result<T, Problem> {
     let word = choice(value, &T::words())?;
     Ok(T::of_word(word).expect("it is one of the words"))
+}
+
+/// Reads a metric: a word, or a variable of a controller.
+pub(crate) fn metric(value: &Value) -> Result<Metric, Problem> {
+    let known = Metric::known();
+    let names: Vec<_> = known.iter().map(|metric| metric.name()).collect();
+    let name = choice(value, &names)?;
+    Ok(known.into_iter().find(|metric| metric.name() == name).expect("it is one of them"))
 }
 
 /// Reads a share of one: "5 %" or 0.05. It is never negative and always finite.

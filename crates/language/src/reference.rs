@@ -127,6 +127,12 @@ impl Shape {
             Shape::Amount | Shape::Packet => "size".into(),
             Shape::Limit => "limit".into(),
             Shape::Processing => self.words_and("time"),
+            Shape::Metric => {
+                format!(
+                    "{}, [a variable of a controller](output.md#inner-state)",
+                    self.words_in_code().join(", ")
+                )
+            }
             Shape::Choice(_) => self.words_in_code().join(", "),
             Shape::Over => self.words_and("`\"p95\"`"),
             Shape::Figure => "value".into(),

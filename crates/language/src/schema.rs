@@ -122,6 +122,10 @@ fn shape(of: &Shape) -> Value {
         ] }),
         Shape::Amount | Shape::Packet => quantity_with(ABOVE_ZERO, Bytes::units()),
         Shape::Limit => limit(),
+        Shape::Metric => json!({ "anyOf": [
+            { "enum": of.words() },
+            { "type": "string", "pattern": "^[a-z0-9-]+[.][a-z0-9_]+$" },
+        ] }),
         Shape::Choice(_) => json!({ "enum": of.words() }),
         Shape::Over => json!({
             "type": "string",

@@ -2,7 +2,7 @@
 //! defaults, the JSON Schema and the reference all come from these tables. So they always agree.
 
 use super::error::quote;
-use accord_scenario::{OFF, Over, UNLIMITED};
+use accord_scenario::{Metric, OFF, Over, UNLIMITED};
 use accord_units::{Duration, Words, words};
 
 words! {
@@ -105,6 +105,8 @@ pub(crate) enum Shape {
     Timeout,
     /// One of these words.
     Choice(fn() -> Vec<&'static str>),
+    /// A metric: one of the words, or a variable of a controller.
+    Metric,
     /// The statistic of samples over time.
     Over,
     /// A value in the unit of the expectation's metric.
@@ -167,6 +169,7 @@ impl Shape {
     pub fn words(&self) -> Vec<&'static str> {
         match self {
             Shape::Choice(words) => words(),
+            Shape::Metric => Metric::words(),
             Shape::Over => Over::words(),
             Shape::Processing => Processing::words(),
             Shape::Period => vec![OFF],
@@ -222,6 +225,7 @@ impl Shape {
                 quote(UNLIMITED)
             ),
             Shape::Processing => self.words_or("a time such as \"80 us\""),
+            Shape::Metric => "a metric".into(),
             Shape::Choice(words) => {
                 let words: Vec<_> = words().iter().map(|w| quote(w)).collect();
                 match words.as_slice() {

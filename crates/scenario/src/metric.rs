@@ -166,10 +166,6 @@ macro_rules! metrics {
         impl Words for Metric {
             const WORDS: &'static [(&'static str, Metric)] = &[$(($name, Metric::$variant),)*];
 
-            fn words() -> Vec<&'static str> {
-                Metric::known().into_iter().map(Metric::name).collect()
-            }
-
             fn of_word(text: &str) -> Option<Metric> {
                 Metric::known().into_iter().find(|metric| metric.name() == text)
             }

@@ -68,7 +68,7 @@ fn expectations(
     if !listed(reader.given("when"), context)? {
         return Ok(Vec::new());
     }
-    let metric: Metric = reader.get("metric", read::word)?;
+    let metric: Metric = reader.get("metric", read::metric)?;
     let of = reader.given("of").ok_or_else(|| reader.missing("of"))?;
     let subject = subject(of, metric, network, scenario)?;
     has_variable(reader, metric, subject, scenario)?;
