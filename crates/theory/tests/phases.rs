@@ -94,6 +94,7 @@ fn scenario(
         });
     }
     Scenario {
+        inner: false,
         id: "test".into(),
         title: String::new(),
         source: String::new(),

@@ -91,6 +91,7 @@ fn scenario(queues: &[&'static Family], flows: &[Wish<'_>]) -> Scenario {
     let ends = flows.iter().filter_map(|f| f.stop);
     let end = ends.max().expect("a flow");
     Scenario {
+        inner: false,
         id: "test".into(),
         title: String::new(),
         source: String::new(),
