@@ -392,7 +392,7 @@ fn written_words(page: &Page) -> usize {
             let remark = block.remark.as_deref().unwrap_or_default();
             block.language != TABLE || value(remark, "output of").is_some()
         });
-        if !made && !printed {
+        if !made && !printed && !line.starts_with("```") {
             let targets = line.split("](").enumerate();
             let text = targets.map(|(n, part)| match n {
                 0 => part,

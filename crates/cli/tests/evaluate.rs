@@ -287,7 +287,7 @@ fn all_families_are_on_one_page() {
     assert!(first.stderr.contains(&says), "{says}: {}", first.stderr);
     assert!(first.stderr.contains("of one core"), "{}", first.stderr);
     assert!(first.stdout.contains("  mine §1: FAIL "), "{}", first.stdout);
-    assert!(first.stdout.contains("no reason is recorded: vegas, mine 1: "), "{}", first.stdout);
+    assert!(first.stdout.contains("no reason is recorded: copa, mine 1: "), "{}", first.stdout);
     let second = all("b").with(1);
     assert_eq!(first.stdout, second.stdout);
     let page = |out: &str| fs::read_to_string(at.join(out).join("index.html")).expect("written");

@@ -14,7 +14,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("transport", &["units", "family", "control"]),
     ("traffic", &["units"]),
     ("scenario", &["units", "family", "traffic"]),
-    ("record", &["units", "scenario"]),
+    ("record", &["units", "family", "scenario"]),
     ("language", &["units", "family", "traffic", "scenario", "files"]),
     ("solver", &[]),
     ("theory", &["units", "family", "traffic", "scenario", "record", "solver"]),
@@ -504,8 +504,10 @@ fn the_packet_engines_do_not_use_each_other() {
 }
 
 /// Names of controllers or disciplines with another meaning: a file, and the reason.
-const OTHER_NAMES: &[(&str, &str)] =
-    &[("cli/src/solve/network.rs", "utilities in tables of flows are called vegas and reno, too")];
+const OTHER_NAMES: &[(&str, &str)] = &[
+    ("cli/src/solve/network.rs", "utilities in tables of flows are called vegas and reno, too"),
+    ("cli/src/emulate/mahimahi.rs", "mahimahi has names of its own for queues"),
+];
 
 /// Returns true if a line of code branches on one of these names.
 fn decides_by(line: &str, name: &str) -> bool {

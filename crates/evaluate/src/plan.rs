@@ -3,7 +3,6 @@
 use crate::measure::{entries, unit};
 use crate::pack::{Case, Pack, Section, SubjectRole, Tier};
 use crate::subject::Subject;
-use crate::trial::Measured;
 use accord::language::{Errors, File, ScenarioError, suggest};
 use accord::margins::stability;
 use accord::report::label;
@@ -155,22 +154,6 @@ impl Plan {
             }
         }
         Ok(Plan { pack, cases, trials })
-    }
-}
-
-impl Plan {
-    /// Returns the part of the plan that has one of its subjects alone, and its results out of those of all
-    /// runs.
-    pub fn alone(&self, subject: usize, measured: &[Measured]) -> (Plan, Vec<Measured>) {
-        let cases = self.cases.iter().map(|case| Planned {
-            impossible: vec![case.impossible[subject].clone()],
-            margins: case.margins.get(subject).cloned().into_iter().collect(),
-            ..case.clone()
-        });
-        let own = self.trials.iter().zip(measured).filter(|(trial, _)| trial.subject == subject);
-        let (trials, measured) =
-            own.map(|(trial, m)| (Trial { subject: 0, ..trial.clone() }, m.clone())).unzip();
-        (Plan { pack: self.pack.clone(), cases: cases.collect(), trials }, measured)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::measure::values;
 use crate::pack::Pack;
-use crate::plan::{Plan, Trial};
+use crate::plan::{Plan, Planned, Trial};
 use accord::control::LARGEST_WINDOW;
 use accord::record::{Interrupted, Observer, Run};
 use accord::scenario::{Engine, Metric};
@@ -25,6 +25,22 @@ pub struct Measured {
 impl Measured {
     fn failed(measures: usize, failure: String) -> Measured {
         Measured { values: vec![None; measures], digest: String::new(), failure }
+    }
+}
+
+impl Plan {
+    /// Returns the part of the plan that has one of its subjects alone, and its results out of those of all
+    /// runs.
+    pub fn alone(&self, subject: usize, measured: &[Measured]) -> (Plan, Vec<Measured>) {
+        let cases = self.cases.iter().map(|case| Planned {
+            impossible: vec![case.impossible[subject].clone()],
+            margins: case.margins.get(subject).cloned().into_iter().collect(),
+            ..case.clone()
+        });
+        let own = self.trials.iter().zip(measured).filter(|(trial, _)| trial.subject == subject);
+        let (trials, measured) =
+            own.map(|(trial, m)| (Trial { subject: 0, ..trial.clone() }, m.clone())).unzip();
+        (Plan { pack: self.pack.clone(), cases: cases.collect(), trials }, measured)
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::draft::quote;
 use crate::fail::{Failure, unreadable};
 use crate::output::note;
+use accord::files::read_text;
 use std::ffi::OsString;
 use std::path::{Component, Path};
 
@@ -116,6 +117,9 @@ impl Way {
     }
 }
 
+/// The largest trace that is read, in bytes.
+const LARGEST_TRACE: u64 = 1 << 26;
+
 /// Returns the value of a trace: its name, or its times if it is elsewhere.
 fn trace(path: &str) -> Result<String, Failure> {
     let inside = |c: Component<'_>| matches!(c, Component::Normal(_) | Component::CurDir);
@@ -123,7 +127,7 @@ fn trace(path: &str) -> Result<String, Failure> {
     if file.components().all(inside) {
         return Ok(quote(path));
     }
-    let text = std::fs::read_to_string(file).map_err(unreadable(file))?;
+    let text = read_text(file, LARGEST_TRACE).map_err(unreadable(file))?;
     Ok(format!("[{}]", text.split_whitespace().collect::<Vec<_>>().join(", ")))
 }
 

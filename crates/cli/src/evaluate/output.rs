@@ -30,7 +30,7 @@ pub fn claim(asked: Option<&Path>, subject: &Subject) -> Result<PathBuf, Failure
 pub fn claim_at(directory: &Path) -> Result<PathBuf, Failure> {
     let shown = directory.display();
     let ours = directory.join(Measurements::FILE).exists();
-    let filled = fs::read_dir(&directory).is_ok_and(|mut entries| entries.next().is_some());
+    let filled = fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
     if filled && !ours {
         let hint = "choose another directory with -o, or remove it";
         return Err(Failure::new(format!("{shown} contains other files")).hint(hint));
