@@ -244,6 +244,7 @@ const MAY_OPEN: &[(&str, &str)] = &[
     ("cli/src/kernel.rs", "a control group"),
     ("kernel/src/attach.rs", "files of the kernel"),
     ("kernel/src/group.rs", "control groups"),
+    ("live/src/emulate/ends.rs", "the resolver of the system"),
     ("live/src/gateway.rs", "the files of a gateway, in a folder that goes with the run"),
     ("live/src/namespace.rs", "namespaces, and variables of the kernel"),
 ];

@@ -11,7 +11,7 @@ pub mod guard;
 mod out;
 mod program;
 
-use self::ends::Ends;
+use self::ends::{Connection, Ends};
 use self::out::Door;
 use self::program::Program;
 use crate::achieved::Achieved;
@@ -57,9 +57,6 @@ const GRACE: usize = 25;
 /// Looks at a program that was asked to end, before it is killed: a second, within which its guard
 /// kills all that it has started.
 const PATIENCE: usize = 50;
-
-/// The connection of a packet: its protocol, and the address and port of both ends, the client's first.
-type Connection = (u8, [(IpAddr, u16); 2]);
 
 /// The ends of the path, with the machine between them.
 struct Emulator<'a> {

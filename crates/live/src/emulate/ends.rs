@@ -10,6 +10,9 @@ use crate::tun::Tun;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
+/// The connection of a packet: its protocol, and the address and port of both ends, the client's first.
+pub type Connection = (u8, [(IpAddr, u16); 2]);
+
 /// The name of the devices, with a number if it is taken.
 const DEVICE: &str = "accord";
 /// Pairs of addresses to choose from.

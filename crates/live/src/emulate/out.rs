@@ -5,8 +5,7 @@
 //! host's devices, routes and tables are not touched, and no privilege is needed beyond that for the
 //! namespaces. Only TCP and UDP lead out.
 
-use super::Connection;
-use super::ends::{Addresses, Ends};
+use super::ends::{Addresses, Connection, Ends};
 use crate::LiveError;
 use crate::namespace::ip;
 use accord_transport::ip as header;
