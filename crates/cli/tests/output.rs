@@ -306,7 +306,7 @@ fn each_engine_records_what_the_page_says() {
             let none = matches!(metric.of(), Of::Aggregate | Of::Transfer)
                 || matches!(metric, Metric::AggregateFairness | Metric::ExcessBandwidth)
                 || matches!(metric, Metric::EdgeBacklog | Metric::EdgeDrops)
-                // Nobody asks for it.
+                // The scenario does not ask for inner state.
                 || metric.is_inner();
             assert!(there == said || none && !there, "{metric} of {engine}: {there}");
         }

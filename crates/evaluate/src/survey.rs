@@ -178,7 +178,7 @@ impl Survey {
     /// Returns the page.
     pub fn html(&self) -> String {
         let mut out = String::from(STYLE);
-        out += "<header>\n<h1>All packs over all families</h1>\n<p>A verdict per section of a standard and family, by the rules of the packs, and what each failure is. There is no total: sections are of different weight, and no family is for all of them.</p>\n</header>\n<main class=\"survey\" id=\"main\">\n";
+        out += "<header>\n<h1>All packs over all families</h1>\n<p>A verdict per section of a standard and family, by the rules of the packs, and each failure in words. There is no total: sections are of different weight, and no family is for all of them.</p>\n</header>\n<main class=\"survey\" id=\"main\">\n";
         for table in &self.tables {
             _ = writeln!(
                 out,

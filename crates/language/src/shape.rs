@@ -225,9 +225,8 @@ impl Shape {
                 quote(UNLIMITED)
             ),
             Shape::Processing => self.words_or("a time such as \"80 us\""),
-            Shape::Metric => "a metric".into(),
-            Shape::Choice(words) => {
-                let words: Vec<_> = words().iter().map(|w| quote(w)).collect();
+            Shape::Metric | Shape::Choice(_) => {
+                let words: Vec<_> = self.words().iter().map(|w| quote(w)).collect();
                 match words.as_slice() {
                     [one] => one.clone(),
                     _ => format!("one of {}", words.join(", ")),

@@ -49,7 +49,7 @@ struct One {
 struct Alone {
     now: FlowReading,
     last: Counts,
-    /// Its number and the columns of its inner state, if the scenario asks for it.
+    /// The flow's number and the columns of its inner state, if the scenario asks for it.
     inner: Option<(usize, Columns)>,
 }
 

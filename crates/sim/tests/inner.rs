@@ -55,7 +55,8 @@ fn bbr_goes_through_its_states() {
         states.iter().filter(|v| v.is_finite()).map(|v| metric.states()[*v as usize]).collect();
     let mut seen = names.clone();
     seen.dedup();
-    assert_eq!(&seen[..3], ["startup", "drain", "probe_bw_down"], "{seen:?}");
+    // It leaves the first probe_bw_down within a sample, as the queue is empty by then.
+    assert_eq!(&seen[..3], ["startup", "drain", "probe_bw_cruise"], "{seen:?}");
     let steady = 200..400;
     let near = |name: &str, low: f64, high: f64| {
         let all = &values(&run, name)[steady.clone()];

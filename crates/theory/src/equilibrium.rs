@@ -473,7 +473,7 @@ impl<'a> State<'a> {
         for &l in self.network.path(flow) {
             e.load[l] += 2.0 * half;
             e.arrivals[l] += 2.0 * pairs;
-            // Where nothing overtakes, both halves wait.
+            // Both halves wait where none overtakes.
             let ahead = self.overtakes(flow, l);
             e.overtakes[l] += if ahead { half } else { 0.0 };
             e.backlog_packets[l] += if ahead { 1.0 } else { 2.0 } * pairs * e.queuing_delay[l];

@@ -4,7 +4,7 @@
 //! with q the sum over both ways. So the links of its way back are links of its path to the solver.
 //! Control pairs of a tunnel see the way there alone.
 //!
-//! **Loads.** A link serves data, and also what comes with it ([`Answers`]): control pairs, and
+//! **Loads.** A link serves data, and also control packets ([`Answers`]): control pairs, and
 //! acknowledgements, counts and reports of data of the other direction. They are a known function of
 //! rates and round-trip times, but the solver does not add them up: it counts the whole rate of each
 //! flow at each link of its path. So the capacity of each link is set to the rest, by the rates and

@@ -51,7 +51,7 @@ pub fn says(run: &Run, what: &str) -> bool {
     run.notes.iter().any(|note| note.contains(what))
 }
 
-/// What comes with the data of a Monaco flow, in bit/s: there, a control pair of 64 bytes each per round trip,
+/// The control packets of a Monaco flow, in bit/s: there, a control pair of 64 bytes each per round trip,
 /// and back, a report of 64 and a count of 64 for each packet of 1000.
 fn control(s: &Scenario, run: &Run, flow: &str) -> [f64; 2] {
     let once = 64.0 * 8.0 / of(s, run, Metric::Rtt, flow);

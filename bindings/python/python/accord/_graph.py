@@ -55,7 +55,7 @@ def from_graph(
         >>> scenario = accord.from_graph(graph, [(0, 2, 5.0), (0, 1, 5.0)], rate="8 Mbps")
         >>> rates = scenario.run("theory").values("throughput", "flow")
         >>> [round(r[-1].item() / 1e6, 1) for r in rates.values()]
-        [4.0, 4.0]
+        [3.9, 3.9]
 
     """
     networkx = needed("networkx", "a graph")

@@ -107,7 +107,7 @@ class Run:
             >>> import accord
             >>> run = accord.dumbbell(flows=2, rate="5 Mbps").run("theory")
             >>> round(run.values("throughput")["all.1"][-1].item() / 1e6, 3)
-            2.5
+            2.474
 
         """
         columns = self._inner.series(metric, kind).columns()

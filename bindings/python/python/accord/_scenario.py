@@ -466,7 +466,7 @@ def dumbbell(
         >>> import accord
         >>> run = accord.dumbbell(rate="5 Mbps").run("theory")
         >>> round(run.mean("throughput", "all"))
-        500000
+        487353
 
     """
     classes = _classes([controller, discipline])

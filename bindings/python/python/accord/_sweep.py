@@ -343,7 +343,7 @@ def sweep(
         ... )
         >>> [(row["topology.dumbbell.rate"], round(row["mean"] / 1e6, 3))
         ...  for row in swept.means() if row["metric"] == "throughput"]
-        [('4 Mbps', 2.0), ('8 Mbps', 4.0)]
+        [('4 Mbps', 1.976), ('8 Mbps', 3.971)]
 
     """
     if not isinstance(scenario, Scenario):

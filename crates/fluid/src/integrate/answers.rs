@@ -26,9 +26,9 @@ struct Crossing {
     queue: u32,
     /// The number of flows.
     many: f64,
-    /// Whether it is on the way there.
+    /// True on the way there.
     there: bool,
-    /// Whether control packets overtake it.
+    /// True if control packets overtake it.
     ahead: bool,
 }
 

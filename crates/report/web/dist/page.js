@@ -1,4 +1,4 @@
-/* sources 27862c8ce9d424f2 */
+/* sources 6230a084e84c048e */
 /*! Contains uPlot.
 The MIT License (MIT)
 
