@@ -47,7 +47,7 @@ pub fn number(of: &str) -> i32 {
 }
 
 /// Runs a command as the first process of a namespace of processes. The arguments are the number of the
-/// parent, [`ENDS`] or [`LASTS`], the address of a name server or [`NONE`], and the command. Returns
+/// parent, `ENDS` or `LASTS`, the address of a name server or `NONE`, and the command. Returns
 /// the exit code of the command, or 128 and the signal that ended it.
 pub fn run(arguments: &[OsString]) -> u8 {
     let [parent, lasts, resolver, program, rest @ ..] = arguments else {
