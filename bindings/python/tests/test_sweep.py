@@ -283,7 +283,7 @@ class Boom(accord.Controller):
         raise RuntimeError(f"boom at {now:.3f}")
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python before 3.11 has no notes on exceptions")
 @pytest.mark.parametrize("where", ["threads", "processes", "cluster"])
 def test_an_exception_of_a_class_names_its_point(small, where, request):
     failing = small.with_({"flow.all.controller": Boom})
@@ -542,7 +542,7 @@ def test_the_program_sweeps(tmp_path):
         assert done.returncode == 2 and words in done.stderr and "Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit on the size of files is Linux's")
 def test_a_file_that_cannot_be_written_is_left_as_it_was(small, tmp_path):
     import resource
 

@@ -71,7 +71,7 @@ fn program(name: &str) -> Vec<String> {
 
 /// Sends two megabytes to each of two connections, one after the other.
 #[test]
-#[ignore = "a program of other tests"]
+#[ignore = "not a test: other tests start it as their program"]
 fn server() {
     let both = TcpListener::bind((Ipv6Addr::UNSPECIFIED, PORT));
     let listener = both.or_else(|_| TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)));
@@ -84,7 +84,7 @@ fn server() {
 
 /// Reads from two connections to the end.
 #[test]
-#[ignore = "a program of other tests"]
+#[ignore = "not a test: other tests start it as their program"]
 fn client() {
     let address = |name: &str| -> IpAddr {
         std::env::var(name).expect("it is set").parse().expect("an address")
@@ -269,7 +269,7 @@ fn a_full_disk_is_reported_after_the_command() {
 
 /// Sends an echo request by a raw socket, and a datagram to a group.
 #[test]
-#[ignore = "a program of other tests"]
+#[ignore = "not a test: other tests start it as their program"]
 fn raw() {
     let kind = (AddressFamily::Inet, SockType::Raw, SockProtocol::Icmp);
     let socket = socket(kind.0, kind.1, SockFlag::empty(), kind.2).expect("root may");
@@ -363,7 +363,7 @@ fn the_way_out_leads_to_the_host() {
 
 /// Sends a megabyte and ten datagrams to services of the host, and gets them back.
 #[test]
-#[ignore = "a program of other tests"]
+#[ignore = "not a test: other tests start it as their program"]
 fn caller() {
     let number =
         |name: &str| -> u16 { std::env::var(name).expect("it is set").parse().expect("a number") };

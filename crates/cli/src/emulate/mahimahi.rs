@@ -140,7 +140,7 @@ fn queue(kind: &str, arguments: &str) -> Result<String, Failure> {
             part.split_once('=').and_then(|(k, v)| Some((k.trim(), v.trim().parse().ok()?)));
         let Some((key, number)) = number else {
             return wrong(
-                format!("\"{part}\" is no argument of a queue"),
+                format!("\"{part}\" is not an argument of a queue"),
                 "NAME=NUMBER with the names packets, bytes, target, interval, qdelay_ref and max_burst",
             );
         };
@@ -181,7 +181,7 @@ fn queue(kind: &str, arguments: &str) -> Result<String, Failure> {
             ))
         }
         _ => wrong(
-            format!("there is no queue {kind}"),
+            format!("unknown queue {kind}"),
             "the queues are infinite, droptail, codel and pie",
         ),
     }
@@ -259,9 +259,7 @@ fn link(words: &[&str], shell: &mut Shell) -> Result<Option<usize>, Failure> {
             _ => {
                 let hint = "--uplink-queue, --downlink-queue, --uplink-queue-args, --downlink-queue-args; \
                             logs and meters have no effect, and a trace is always repeated";
-                return Err(
-                    Failure::new(format!("mm-link: there is no option --{name} here")).hint(hint)
-                );
+                return Err(Failure::new(format!("mm-link: unknown option --{name}")).hint(hint));
             }
         };
         let value = match (value, words.get(at)) {

@@ -154,7 +154,7 @@ fn joined(names: &[String]) -> Result<[Option<PathBuf>; 2], Failure> {
             Err(_) => Path::new("/run/netns").join(name),
         };
         let none = || {
-            let failure = Failure::new(format!("there is no namespace {}", path.display()));
+            let failure = Failure::new(format!("the namespace {} does not exist", path.display()));
             failure.hint("--join NAME of `ip netns`, --join PID, or --join /proc/PID/ns/net")
         };
         path.exists().then(|| path.clone()).ok_or_else(none)
