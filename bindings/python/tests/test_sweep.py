@@ -283,7 +283,7 @@ class Boom(accord.Controller):
         raise RuntimeError(f"boom at {now:.3f}")
 
 
-@pytest.mark.skipif(sys.version_info < (3, 11), reason="Python before 3.11 has no notes on exceptions")
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have notes since Python 3.11")
 @pytest.mark.parametrize("where", ["threads", "processes", "cluster"])
 def test_an_exception_of_a_class_names_its_point(small, where, request):
     failing = small.with_({"flow.all.controller": Boom})
