@@ -144,7 +144,8 @@ fn made(args: &Import) -> Result<(String, Topology), Failure> {
         let path = args.topology().display();
         return Err(Failure::new(format!("the format of {path} is unknown")).hint(format!(
             "name it with --format: {}; networkx reads GEXF, Pajek, edge lists and others, and \
-             accord.from_graph in Python makes a scenario of its graphs",
+             accord.from_graph in Python makes a scenario of its graphs; measurements of iperf3, ss \
+             and qlog are for accord import run",
             Format::words().join(", ")
         )));
     };

@@ -5,6 +5,7 @@ use crate::model::Model;
 use accord_family::{BaseRtt, WindowLaw};
 use accord_record::{Notes, Run};
 use accord_scenario::{Change, Entity, Flow, Metric, Scenario};
+use accord_units::Bytes;
 use std::collections::BTreeSet;
 
 /// The part of a queue or a round trip from which on an omission is worth a note.
@@ -58,7 +59,7 @@ impl Model<'_> {
             let rate = link.rate.as_bps_f64();
             // At a queue they are in the numbers.
             if !self.queues.contains(&l) && acks[l] > rate {
-                notes.add(format!("way back of {}", link.name), acks[l] / rate, format!(
+                notes.add_of("way back", &link.name, acks[l] / rate, format!(
                     "acknowledgements would take {:.1} % of {}: they are lost or wait there, and their flows do not see it here",
                     100.0 * acks[l] / rate,
                     link.name
@@ -67,7 +68,7 @@ impl Model<'_> {
             let (smallest, largest) = sizes[l];
             let backlog = mean(Metric::Backlog, Entity::Link(l)).unwrap_or(0.0);
             if backlog > 0.0 && data[l] > 0.0 && largest - smallest > COARSE * backlog {
-                notes.add(format!("sizes at {}", link.name), largest / backlog, format!(
+                notes.add_of("sizes", &link.name, largest / backlog, format!(
                     "packets from {smallest:.0} B to {largest:.0} B share {}: the one in service, which is left out, is up to {:.0} % of its queue",
                     link.name,
                     100.0 * largest / backlog
@@ -88,7 +89,7 @@ impl Model<'_> {
         let s = self.scenario;
         let name = &s.groups[f.group].name;
         if losses > 0.0 && window < SMALL {
-            notes.add(format!("time-outs of {name}"), 1.0 - window / SMALL, format!(
+            notes.add_of("time-outs", &name, 1.0 - window / SMALL, format!(
                 "windows of {name} are {window:.1} pkt, and half of that after a loss: packets then often wait for time-outs, which are left out"
             ));
         }
@@ -96,7 +97,7 @@ impl Model<'_> {
             && window * rtt > settles(s, f)
         {
             let part = 1.0 - settles(s, f) / (window * rtt);
-            notes.add(format!("growth of {name}"), part, format!(
+            notes.add_of("growth", &name, part, format!(
                 "{name} grows by a packet per round trip after a slow start that may end early in packets: up to {:.0} s to windows of {window:.0} pkt, in a steady part that begins before",
                 window * rtt
             ));
@@ -104,7 +105,7 @@ impl Model<'_> {
         if let WindowLaw::Vegas { .. } = control.dynamics.law
             && window < FEW
         {
-            notes.add(format!("windows of {name}"), 1.0 / window, format!(
+            notes.add_of("windows", &name, 1.0 / window, format!(
                 "windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
                 100.0 / window
             ));
@@ -118,7 +119,7 @@ impl Model<'_> {
             && matches!(control.dynamics.law, WindowLaw::Vegas { .. })
             && rtt > LONG
         {
-            notes.add(format!("base of {name}"), 0.2, format!(
+            notes.add_of("base", &name, 0.2, format!(
                 "{name} measures its base round-trip time of {:.0} ms while queues form: in packets it may take a part of a queue for it, and here less",
                 1e3 * rtt
             ));
@@ -129,16 +130,16 @@ impl Model<'_> {
         if let WindowLaw::Proportional { target, .. } = control.dynamics.law
             && target * COARSE_TARGET < control.packet
         {
-            let packets = target / control.packet;
+            let (packets, kept) = (target / control.packet, Bytes::from_f64(target));
             let size = if packets < 1.0 { 1.0 / packets } else { 0.2 / packets };
-            notes.add(format!("packets of {name}"), size, if packets < 1.0 {
+            notes.add_of("packets", &name, size, if packets < 1.0 {
                 format!(
-                    "the target of {name} is less than a packet of {}: whole packets wait in a run, or none",
+                    "{name} keeps {kept} queued, less than a packet of {}: whole packets wait in a run, or none",
                     f.packet
                 )
             } else {
                 format!(
-                    "the target of {name} is {packets:.1} packets of {}: its rate follows whole packets, and over several queues is off by some percent",
+                    "{name} keeps {kept} queued, which is {packets:.1} packets of {}: its rate follows whole packets, and over several queues is off by some percent",
                     f.packet
                 )
             });
@@ -146,7 +147,7 @@ impl Model<'_> {
         let slowest = f.path.iter().map(|&l| s.links[l].rate.as_bps_f64());
         let waits = 0.5 * f.packet.bits_f64() / slowest.fold(f64::INFINITY, f64::min);
         if waits > COARSE * rtt {
-            notes.add(format!("waits of {name}"), waits / rtt, format!(
+            notes.add_of("waits", &name, waits / rtt, format!(
                 "control packets of {name} wait for the packet in service, {:.1} ms on average, which is left out of round-trip times",
                 1e3 * waits
             ));

@@ -272,7 +272,7 @@ fn omissions() -> Vec<(String, &'static str)> {
         ),
         (
             fast() + &flow("m", "monaco", "packet = \"9000 B\""),
-            "the target of m is less than a packet of 9 KB",
+            "m keeps 3 KB queued, less than a packet of 9 KB",
         ),
         (
             dumbbell("200 Kbps", "10 ms", PLAIN, "") + &flow("m", "monaco", ""),

@@ -27,7 +27,7 @@
 use crate::balance::balance;
 use crate::error::MarginsError;
 use crate::linear::{Linear, Term};
-use crate::rest::{Equilibrium, Rest, passed};
+use crate::rest::{ALIKE, Equilibrium, Rest, passed};
 use crate::signal::{Answer, Signal, signals};
 use accord_family::{QueueLaw, WindowLaw};
 use accord_fluid::{Hop, Model, Network, Path};
@@ -142,10 +142,10 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
             )));
         }
     };
-    // A window that its application or a host link bounds does not move.
+    // A flow whose application or host link bounds its rate does not move.
     let free = |k: &usize| {
         let (kind, path) = (&model.classes[*k], &network.paths[*k]);
-        kind.control.dynamics.law != WindowLaw::Reno || at_rest.rates[kind.members[0]] < path.peak
+        at_rest.rates[kind.members[0]] < path.peak * (1.0 - ALIKE)
     };
     let (moving, flows): (Vec<usize>, Vec<usize>) =
         (moving.into_iter().zip(flows)).filter(|(k, _)| free(k)).unzip();

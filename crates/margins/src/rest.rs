@@ -9,7 +9,7 @@ use accord_scenario::{Entity, Metric, Phase, Recorded};
 use accord_units::{Duration, Rate, Time};
 
 /// The part of a rate that counts as rounding.
-const ALIKE: f64 = 1e-9;
+pub(crate) const ALIKE: f64 = 1e-9;
 
 /// The equilibrium of one kind of flows.
 #[derive(Clone, Debug)]

@@ -93,3 +93,24 @@ fn jitter_does_not_take_a_contract() {
     assert!((jitter("{ contract = \"5 Mbps\" }") - 2.0).abs() < 1e-6);
     assert_eq!(jitter("{ contract = \"12 Mbps\" }"), f64::INFINITY);
 }
+
+/// A flow whose application sends less than its contract takes a part of the link, and its window
+/// moves nothing: the others have the margins of a link that is smaller by that part.
+#[test]
+fn a_flow_below_its_contract_leaves_the_loop_to_the_others() {
+    for model in MODELS {
+        let below = link(model, 40, "10 Mbps", "\"droptail\"")
+            + &flow("a", "p", 0.5, "{ contract = \"2 Mbps\" }")
+            + "demand = { constant = \"1 Mbps\" }\n"
+            + &flow("b", "p", 0.5, "{ weight = 1 }");
+        let alone =
+            link(model, 40, "9 Mbps", "\"droptail\"") + &flow("b", "p", 0.5, "{ weight = 1 }");
+        let [below, alone] =
+            [below, alone].map(|text| stability(&scenario(&text), Time::ZERO).expect("at rest"));
+        assert_eq!(below.rest.len(), 1, "{model}: only b moves");
+        assert!(below.bound.is_none_or(|bound| bound.factor() > 0.0), "{model}");
+        // Acknowledgements of a pass the way back beside those of b, which takes some per mille.
+        let (gain, right) = (below.margins.gain, alone.margins.gain);
+        assert!((gain / right - 1.0).abs() < 0.15, "{model}: {gain}, alone {right}");
+    }
+}

@@ -211,11 +211,31 @@ pub fn once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     texts.filter(|text| seen.insert(*text)).collect()
 }
 
+/// The notes of engines in their order, each once. A note that theory and the fluid share names
+/// both: "theory and fluid: ...".
+pub fn shared<'a>(notes: impl Iterator<Item = &'a str>) -> Vec<String> {
+    let notes = once(notes);
+    let of = |engine: &str| -> std::collections::BTreeSet<&str> {
+        notes.iter().filter_map(|n| n.strip_prefix(engine)).collect()
+    };
+    let (theory, fluid) = (of(THEORY), of(FLUID));
+    let name = |note: &&str| match (note.strip_prefix(THEORY), note.strip_prefix(FLUID)) {
+        (Some(text), _) if fluid.contains(text) => Some(format!("theory and fluid: {text}")),
+        (_, Some(text)) if theory.contains(text) => None,
+        _ => Some(note.to_string()),
+    };
+    notes.iter().filter_map(name).collect()
+}
+
+/// The engines at the head of their notes.
+const THEORY: &str = "theory: ";
+const FLUID: &str = "fluid: ";
+
 /// The first `most` notes, and the number of the others as a note of its own. A single one more
 /// takes no more room than its number would.
-pub fn few(notes: &[&str], most: usize) -> Vec<String> {
+pub fn few(notes: &[String], most: usize) -> Vec<String> {
     let shown = if notes.len() <= most + 1 { notes.len() } else { most };
-    let mut few: Vec<String> = notes[..shown].iter().map(|n| n.to_string()).collect();
+    let mut few: Vec<String> = notes[..shown].to_vec();
     if notes.len() > shown {
         few.push(format!("... and {} more notes", notes.len() - shown));
     }

@@ -52,7 +52,7 @@ pub fn remarks(runs: &[&Run]) -> String {
         .flat_map(|run| run.notes.iter().enumerate().map(|(rank, note)| (rank, note.as_str())))
         .collect();
     ranked.sort_by_key(|&(rank, _)| rank);
-    let notes = show::once(ranked.into_iter().map(|(_, note)| note));
+    let notes = show::shared(ranked.into_iter().map(|(_, note)| note));
     let mut text = String::new();
     for note in show::few(&notes, MOST_NOTES) {
         text += &note;

@@ -409,7 +409,7 @@ fn omissions() -> Vec<(String, String, &'static str)> {
         (
             MANY.into(),
             copa("a", "1 ms") + &copa("b", "40 ms"),
-            "b looks at the smallest delay of half a round trip",
+            "a looks at the smallest delay of half a round trip",
         ),
         (
             MANY.into(),

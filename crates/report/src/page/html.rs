@@ -96,6 +96,7 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     // The notes of engines may be long, so they come last.
     points.iter().for_each(|p| add(&p.scenario.notes));
     remarks.iter().for_each(|r| add(r));
+    let mut models = Vec::new();
     for point in points {
         for run in point.runs.iter().filter(|r| !r.notes.is_empty()) {
             match run.manifest.engine {
@@ -105,10 +106,11 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
                     let at = if at.is_empty() { at } else { format!(", {at}") };
                     add(&format!("{engine}{at}: {}", run.notes.join("; ")));
                 }
-                _ => run.notes.iter().for_each(|n| add(n)),
+                _ => models.extend(run.notes.iter().map(String::as_str)),
             }
         }
     }
+    show::shared(models.into_iter()).iter().for_each(|n| add(n));
     if items.is_empty() {
         return String::new();
     }
