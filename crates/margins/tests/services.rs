@@ -109,7 +109,7 @@ fn a_flow_below_its_contract_leaves_the_loop_to_the_others() {
             [below, alone].map(|text| stability(&scenario(&text), Time::ZERO).expect("at rest"));
         assert_eq!(below.rest.len(), 1, "{model}: only b moves");
         assert!(below.bound.is_none_or(|bound| bound.factor() > 0.0), "{model}");
-        // Acknowledgements of a pass the way back beside those of b, which takes some per mille.
+        // Acknowledgements of a pass the way back with those of b, which takes some per mille.
         let (gain, right) = (below.margins.gain, alone.margins.gain);
         assert!((gain / right - 1.0).abs() < 0.15, "{model}: {gain}, alone {right}");
     }
