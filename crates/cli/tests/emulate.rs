@@ -485,6 +485,111 @@ fn command_lines_of_mahimahi_run() {
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
 }
 
+/// Sends to the server as long as it may, from each of two instances. The third argument of the test is ours.
+#[test]
+#[ignore = "not a test: other tests start it as their program"]
+fn sender() {
+    let to = std::env::var("ACCORD_SERVER").expect("it is set");
+    let instance: u16 = std::env::var("ACCORD_INSTANCE").expect("it is set").parse().expect("one");
+    assert!(instance < 2);
+    let mut stream = TcpStream::connect((to.as_str(), PORT)).expect("it listens");
+    while stream.write_all(&[7; 10_000]).is_ok() {}
+}
+
+/// Reads all that two connections bring.
+#[test]
+#[ignore = "not a test: other tests start it as their program"]
+fn sink() {
+    assert_eq!(std::env::var("ACCORD_INSTANCES").as_deref(), Ok("2"));
+    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)).expect("a port");
+    let read = |mut stream: TcpStream| std::io::copy(&mut stream, &mut std::io::sink());
+    let threads = [(); 2].map(|()| {
+        let (stream, _) = listener.accept().expect("a connection");
+        std::thread::spawn(move || read(stream))
+    });
+    threads.into_iter().for_each(|thread| drop(thread.join()));
+}
+
+const PACK: &str = r#"
+name = "mine"
+title = "A program"
+source = "ours"
+subject = "controller"
+rivals = []
+
+[[measure]]
+name = "goodput"
+metric = "throughput"
+of = "subject"
+across = "sum"
+during = ["1 s", "4 s"]
+better = "more"
+
+[[section]]
+number = "1"
+title = "Data"
+asks = "Sends."
+
+[[section.rule]]
+require = "goodput > 1 Mbps"
+source = "ours"
+because = "It sends."
+
+[[section.case]]
+name = "two"
+title = "Two flows"
+scenario = "two"
+subject = ["flow.subject.controller"]
+measures = ["goodput"]
+"#;
+
+const TWO: &str = r#"
+duration = "4 s"
+[topology.dumbbell]
+rate = "8 Mbps"
+delay = "5 ms"
+[flow.subject]
+from = "left"
+to = "right"
+count = 2
+controller = "cubic"
+packet = "1500 B"
+"#;
+
+/// A program is the subject of an evaluation. A busy machine gives no verdict, and no other one.
+#[test]
+#[expect(clippy::print_stderr, reason = "what is skipped is said")]
+fn a_program_is_evaluated() {
+    let place = Place::new("evaluate");
+    std::fs::create_dir(place.0.join("mine")).expect("a directory");
+    std::fs::write(place.0.join("mine/pack.toml"), PACK).expect("a file");
+    std::fs::write(place.0.join("mine/two.toml"), TWO).expect("a file");
+    let evaluate = |line: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_accord"));
+        let sink = program("sink").join(" ");
+        let subject = format!("command: {line}");
+        command.current_dir(&place.0).args(["evaluate", "--pack", "./mine", "--reps", "2"]);
+        command.args(["--json", "-q", "-o", "out", "--server", &sink, "--subject", &subject]);
+        command.output().expect("the program runs")
+    };
+    let output = evaluate(&program("sender").join(" "));
+    if output.status.code() == Some(3) {
+        eprintln!("SKIPPED: {}", text(&output.stderr).trim_end());
+        return;
+    }
+    let record: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let outcome = &record["sections"][0]["outcome"];
+    assert!(outcome == "PASS" || outcome == "INCONCLUSIVE", "{record}");
+    assert_eq!(output.status.code(), Some(0), "{record}");
+    // One that fails is a failure of the subject.
+    let output = evaluate("sleep 0.2; echo no; exit 3");
+    let record: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(output.status.code(), Some(1), "{record}");
+    assert!(record["failures"][0].to_string().contains("the program failed"), "{record}");
+    let log = std::fs::read_to_string(place.0.join("out/programs.log")).expect("a log");
+    assert!(log.contains("no\nexit code 3\n"), "{log}");
+}
+
 #[test]
 fn wrong_input_is_refused_with_a_hint() {
     let place = Place::new("wrong");

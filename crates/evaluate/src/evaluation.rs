@@ -42,6 +42,8 @@ pub struct RunFailure {
     pub seed: u64,
     /// The event and its time.
     pub why: String,
+    /// True if this machine did not keep up, which says nothing of the subject.
+    pub unfit: bool,
 }
 
 /// A measure at a point.
@@ -57,6 +59,8 @@ pub struct Row {
     pub quotient: bool,
     /// By subject: seed and value, of runs that have one.
     pub values: Vec<Vec<(u64, f64)>>,
+    /// The runs of the subject that this machine did not keep up with.
+    pub unfit: usize,
 }
 
 /// An evaluation.
@@ -159,7 +163,7 @@ fn case_result(
         for (&measure, &unit) in case.measures.iter().zip(&planned.units) {
             let values = vec![Vec::new(); subjects];
             let quotient = matches!(plan.pack.measures[measure].figure, Figure::Ratio(..));
-            rows.push(Row { point: point.clone(), measure, unit, quotient, values });
+            rows.push(Row { point: point.clone(), measure, unit, quotient, values, unfit: 0 });
         }
     }
     let mut failures = Vec::new();
@@ -172,11 +176,13 @@ fn case_result(
                 point: planned.points[trial.point].clone(),
                 seed,
                 why: measured.failure.clone(),
+                unfit: measured.unfit,
             });
         }
         let first = trial.point * case.measures.len();
         for (row, value) in rows[first..].iter_mut().zip(&measured.values) {
             row.values[trial.subject].extend(value.map(|v| (seed, v)));
+            row.unfit += usize::from(measured.unfit && trial.subject == 0);
         }
     }
     CaseResult { planned: planned.clone(), rows, failures }
@@ -377,12 +383,13 @@ impl Evaluation {
         })
     }
 
-    /// Returns the runs of the subject that failed, with their place and failure.
+    /// Returns the runs of the subject that failed, with their place and failure, but for those that this
+    /// machine did not keep up with.
     pub fn failures(&self) -> Vec<(Key, &RunFailure)> {
         let mut found = Vec::new();
         for result in &self.packs {
             for case in &result.cases {
-                let own = case.failures.iter().filter(|f| f.subject == 0);
+                let own = case.failures.iter().filter(|f| f.subject == 0 && !f.unfit);
                 found.extend(own.map(|f| (result.key_at(case, &f.point, ""), f)));
             }
         }

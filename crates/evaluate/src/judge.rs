@@ -72,13 +72,14 @@ pub struct LimitVerdict<'a> {
 
 /// Judges a rule by the 95 % confidence interval of the mean of the subject, or of the geometric mean
 /// for one measure over another. A subject without a value fails: nothing that the rule is about has
-/// come about.
+/// come about, unless this machine did not keep up with its runs.
 pub fn judge<'a>(requirement: &'a Requirement, row: &'a Row) -> Judged<'a> {
     let bound = requirement.value;
     let judged = |outcome, seeds, excess| Judged { requirement, row, outcome, seeds, excess };
     let scale = row.scale(0);
     let Some(Estimate { mean: middle, half_width, runs }) = row.placed(0) else {
-        return judged(Outcome::Fail, None, f64::INFINITY);
+        let outcome = if row.unfit > 0 { Outcome::Inconclusive } else { Outcome::Fail };
+        return judged(outcome, None, f64::INFINITY);
     };
     let mean = scale.value(middle);
     let smallest = least(row.unit);
@@ -98,6 +99,9 @@ pub fn judge<'a>(requirement: &'a Requirement, row: &'a Row) -> Judged<'a> {
     }
 }
 
+/// The reason why a rule is not decided without a value.
+const UNFIT: &str = "this machine did not keep up with any run; a quieter or faster one would";
+
 /// Returns the number of seeds that an undecided rule needs, in words.
 pub fn need(seeds: Option<u64>) -> String {
     match seeds {
@@ -108,6 +112,10 @@ pub fn need(seeds: Option<u64>) -> String {
 }
 
 impl Judged<'_> {
+    fn has_no_value(&self) -> bool {
+        self.row.of(0).is_empty()
+    }
+
     /// Returns where the rule is: "", or " with buffer = 2 BDP".
     fn place(&self) -> String {
         match self.requirement.key.point.as_str() {
@@ -120,6 +128,7 @@ impl Judged<'_> {
     pub fn says(&self) -> String {
         let line = self.line(&[]);
         match self.outcome {
+            Outcome::Inconclusive if self.has_no_value() => format!("{line}; {UNFIT}"),
             Outcome::Inconclusive => format!("{line}; {}", need(self.seeds)),
             _ => line,
         }
@@ -186,7 +195,7 @@ impl Evaluation {
             let cases = result.cases.iter().filter(|case| case.planned.section == section);
             let cases: Vec<&CaseResult> = cases.collect();
             let failure = cases.iter().find_map(|case| {
-                let failure = case.failures.iter().find(|f| f.subject == 0)?;
+                let failure = case.failures.iter().find(|f| f.subject == 0 && !f.unfit)?;
                 let name = &case.planned.within(&result.pack).1.name;
                 Some(format!("{name}, seed {}: {}", failure.seed, failure.why))
             });
@@ -270,9 +279,11 @@ impl Evaluation {
 /// nearest to it.
 fn deciding(rules: &[Judged], outcome: Outcome, rivals: &[&str]) -> String {
     let own: Vec<&Judged> = rules.iter().filter(|judged| judged.outcome == outcome).collect();
-    let last = own.iter().max_by(|a, b| a.excess.total_cmp(&b.excess));
+    let last = own.iter().copied().max_by(|a, b| a.excess.total_cmp(&b.excess));
     let mut says = last.map_or(String::new(), |judged| judged.line(rivals));
-    if outcome == Outcome::Inconclusive {
+    if outcome == Outcome::Inconclusive && last.is_some_and(Judged::has_no_value) {
+        says += &format!("; {UNFIT}");
+    } else if outcome == Outcome::Inconclusive {
         // Rules that more than the largest number would not decide come last.
         let most = own.iter().map(|judged| judged.seeds.unwrap_or(u64::MAX)).max();
         says += &format!("; {}", need(most.filter(|n| *n < u64::MAX)));

@@ -11,6 +11,7 @@ mod kept;
 mod measure;
 pub mod pack;
 mod plan;
+mod program;
 pub mod rule;
 mod subject;
 mod trial;
@@ -19,7 +20,8 @@ pub use judge::{Judged, LimitVerdict, Outcome, SectionVerdict, judge, need};
 pub use kept::Measurements;
 pub use pack::{Pack, Tier};
 pub use plan::{Margin, Order, Plan, Planned, Trial, run_command};
-pub use subject::{NoSubject, Subject};
+pub use program::{Instances, Launch};
+pub use subject::{NoSubject, Outside, Subject};
 pub use trial::{Measured, attempt};
 
 mod baseline;

@@ -2,7 +2,8 @@
 
 use crate::measure::{entries, unit};
 use crate::pack::{Case, Pack, Section, SubjectRole, Tier};
-use crate::subject::Subject;
+use crate::program::Instances;
+use crate::subject::{COMMAND, Subject};
 use accord::language::{Errors, File, ScenarioError, suggest};
 use accord::margins::stability;
 use accord::report::label;
@@ -80,6 +81,8 @@ pub struct Trial {
     pub point: usize,
     /// The scenario, whose expectations are the measures.
     pub scenario: Arc<Scenario>,
+    /// The instances of the subject, if it is a program.
+    pub programs: Option<Arc<Instances>>,
 }
 
 /// All runs of a pack.
@@ -128,15 +131,18 @@ impl Plan {
                     match with_subject(&file, case, &pack, subject, order, catalogue) {
                         Ok(seeds) => {
                             if case.margins {
-                                planned.margins.push(margin(&seeds[0][0]));
+                                planned.margins.push(margin(&seeds[0][0].0));
                             }
                             for scenarios in seeds {
-                                for (point, scenario) in scenarios.into_iter().enumerate() {
+                                for (point, (scenario, programs)) in
+                                    scenarios.into_iter().enumerate()
+                                {
                                     trials.push(Trial {
                                         case: cases.len(),
                                         subject: i,
                                         point,
                                         scenario: Arc::new(scenario),
+                                        programs: programs.map(Arc::new),
                                     });
                                 }
                             }
@@ -157,8 +163,15 @@ impl Plan {
     }
 }
 
-/// Returns the command that runs a case alone with `accord run`.
+/// Returns the command that runs a case alone: `accord run`, or `accord evaluate` for a program.
 pub fn run_command(pack: &Pack, case: &Case, subject: &Subject, order: &Order) -> String {
+    if let Some(line) = subject.command() {
+        let subject = quoted(&format!("{COMMAND} {line}"));
+        let (pack, case, Order { seed, reps, .. }) = (&pack.name, &case.name, order);
+        return format!(
+            "accord evaluate --pack {pack} --case {case} --subject {subject} --seed {seed} --reps {reps}"
+        );
+    }
     let mut command = format!("accord run {} --engine {}", pack.path_of(case), order.engine.name());
     for setting in settings(case, order.tier) {
         command += &format!(" --set {}", quoted(setting));
@@ -252,7 +265,7 @@ fn with_subject(
     subject: &Subject,
     order: &Order,
     catalogue: &Catalogue,
-) -> Result<Vec<Vec<Scenario>>, String> {
+) -> Result<Vec<Vec<(Scenario, Option<Instances>)>>, String> {
     let mut file = file.clone();
     for (path, value) in placed(subject, case, pack) {
         file.set(&path, &value).map_err(|e| e.message)?;
@@ -265,9 +278,22 @@ fn with_subject(
                 first.map_or("it does not fit".into(), |e| e.message.clone())
             })?;
             let beyond = points.iter().find_map(|scenario| beyond(scenario, order.engine));
-            beyond.map_or(Ok(points), Err)
+            beyond.map_or(Ok(()), Err)?;
+            let with_programs = |scenario: Scenario| {
+                let programs = subject.command().map(|line| {
+                    let groups = case.subject.iter().filter_map(|path| group_of(path));
+                    Instances::of(&scenario, &groups.collect::<Vec<_>>(), line)
+                });
+                programs.transpose().map(|programs| (scenario, programs))
+            };
+            points.into_iter().map(with_programs).collect()
         })
         .collect()
+}
+
+/// Returns the group of flows whose controller is at a path of the scenario.
+fn group_of(path: &str) -> Option<&str> {
+    path.strip_prefix("flow.")?.strip_suffix(".controller")
 }
 
 /// Returns why a run of a scenario in real time would be one of this machine and not of the subject.

@@ -8,7 +8,7 @@ use accord::language::suggest;
 /// The subject of an evaluation, or a rival: `vegas`, or `vegas,alpha=4 pkt`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
-    /// As on the command line.
+    /// As on the command line; of a program its name.
     pub label: String,
     /// The name of the family.
     pub family: String,
@@ -16,14 +16,28 @@ pub struct Subject {
     pub parameters: Vec<(String, String)>,
     /// The kind of subject.
     pub role: SubjectRole,
-    /// The congestion control of the kernel that takes the place of the family, if it does.
-    pub kernel: Option<String>,
+    /// The part of the outside that takes the place of the family, if one does.
+    pub outside: Option<Outside>,
     /// The names of all parameters of the family.
     has: Vec<&'static str>,
 }
 
+/// A subject outside of the program, which runs in real time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outside {
+    /// The congestion control of the kernel's TCP with this name.
+    Kernel(String),
+    /// A line of a shell that starts a program, whose packets are those of a flow. `{server}` in it is the
+    /// address of the far end.
+    Command(String),
+}
+
 /// The prefix of the name of a congestion control of the kernel.
 const KERNEL: &str = "kernel:";
+/// The prefix of a line of a shell.
+pub(crate) const COMMAND: &str = "command:";
+/// The carrier of the flows whose packets are those of programs.
+const CARRIER: &str = "cubic";
 /// The end of the path of a controller in a scenario.
 const CONTROLLER: &str = ".controller";
 
@@ -37,7 +51,8 @@ pub struct NoSubject {
 }
 
 impl Subject {
-    /// Reads `NAME[,KEY=VALUE...]`, or `kernel:NAME` of a congestion control of the kernel's TCP.
+    /// Reads `NAME[,KEY=VALUE...]`, or `kernel:NAME` of a congestion control of the kernel's TCP, or
+    /// `command: LINE` of a program.
     ///
     /// # Errors
     /// Fails if there is no such family, or if a part is no setting. Values are checked when the
@@ -46,6 +61,9 @@ impl Subject {
         let text = text.trim();
         if let Some(name) = text.strip_prefix(KERNEL) {
             return Subject::of_kernel(text, name, catalogue);
+        }
+        if let Some(line) = text.strip_prefix(COMMAND) {
+            return Subject::of_command(line.trim());
         }
         let mut parts = text.split(',').map(str::trim);
         let family = parts.next().unwrap_or_default();
@@ -89,7 +107,7 @@ impl Subject {
             family: family.name.to_string(),
             parameters: Vec::new(),
             role,
-            kernel: None,
+            outside: None,
             has: family.params.iter().map(|p| p.name).collect(),
         }
     }
@@ -111,9 +129,37 @@ impl Subject {
             family: model.map_or("newreno", |family| family.name).to_string(),
             parameters: Vec::new(),
             role: SubjectRole::Controller,
-            kernel: Some(name.to_string()),
+            outside: Some(Outside::Kernel(name.to_string())),
             has: Vec::new(),
         })
+    }
+
+    /// Returns the subject that is a program.
+    fn of_command(line: &str) -> Result<Subject, NoSubject> {
+        if line.is_empty() || line.contains(['\n', '\r']) {
+            return Err(NoSubject {
+                message: "a command of one line is missing".into(),
+                hint: Some("write \"command: ./client {server}\"".into()),
+            });
+        }
+        let program = line.split_whitespace().next().unwrap_or_default();
+        let name = program.rsplit('/').next().unwrap_or(program);
+        Ok(Subject {
+            label: format!("{COMMAND} {name}"),
+            family: "newreno".to_string(),
+            parameters: Vec::new(),
+            role: SubjectRole::Controller,
+            outside: Some(Outside::Command(line.to_string())),
+            has: Vec::new(),
+        })
+    }
+
+    /// Returns the line of a shell that the subject is, if it is one.
+    pub fn command(&self) -> Option<&str> {
+        match &self.outside {
+            Some(Outside::Command(line)) => Some(line),
+            _ => None,
+        }
     }
 
     /// Returns the settings that put the subject at `path` in a scenario. `otherwise` has
@@ -132,7 +178,11 @@ impl Subject {
                     table += &format!(", {key} = {value}");
                 }
                 let flow = path.strip_suffix(CONTROLLER);
-                let kernel = self.kernel.iter().zip(flow);
+                let name = self.outside.as_ref().map(|outside| match outside {
+                    Outside::Kernel(name) => name.as_str(),
+                    Outside::Command(_) => CARRIER,
+                });
+                let kernel = name.zip(flow);
                 let kernel =
                     kernel.map(|(name, flow)| (format!("{flow}.kernel"), format!("\"{name}\"")));
                 [(path.to_string(), table + " }")].into_iter().chain(kernel).collect()
@@ -202,9 +252,19 @@ mod tests {
         ];
         assert_eq!(settings.unwrap_or_default(), expected);
         assert_eq!(subject("kernel:lp").map(|s| s.family), Ok("newreno".into()));
-        for wrong in ["kernel:", "kernel:cubic,beta=1", "kernel:a b"] {
+        for wrong in ["kernel:", "kernel:cubic,beta=1", "kernel:a b", "command:", "command: a\nb"] {
             assert!(subject(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_program_is_a_subject() {
+        let subject = Subject::parse("command: ./client {server}, 5", &accord::catalogue());
+        let subject = subject.expect("a subject");
+        assert_eq!(subject.command(), Some("./client {server}, 5"));
+        assert_eq!(subject.label, "command: client");
+        let settings = subject.settings("flow.a.controller", &[]);
+        assert_eq!(settings[1], ("flow.a.kernel".into(), "\"cubic\"".into()));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::measure::values;
 use crate::pack::Pack;
 use crate::plan::{Plan, Planned, Trial};
+use crate::program::Launch;
 use accord::control::LARGEST_WINDOW;
 use accord::record::{Interrupted, Observer, Run};
 use accord::scenario::{Engine, Metric};
@@ -20,11 +21,14 @@ pub struct Measured {
     pub digest: String,
     /// Why the run failed, with the time, or "".
     pub failure: String,
+    /// True if it failed because this machine did not keep up, which says nothing of the subject.
+    #[serde(default)]
+    pub unfit: bool,
 }
 
 impl Measured {
     fn failed(measures: usize, failure: String) -> Measured {
-        Measured { values: vec![None; measures], digest: String::new(), failure }
+        Measured { values: vec![None; measures], digest: String::new(), failure, unfit: false }
     }
 }
 
@@ -45,7 +49,7 @@ impl Plan {
 }
 
 /// Makes a run and measures it. A panic of the subject, values that are no numbers and windows that
-/// are none are failures in the result, with their time.
+/// are none are failures in the result, with their time. `launch` is for subjects that are programs.
 ///
 /// # Errors
 /// Fails if the observer stops the run, or if this machine cannot make it.
@@ -54,17 +58,21 @@ pub fn attempt(
     trial: &Trial,
     engine: Engine,
     options: &Options,
+    launch: Option<&Launch>,
     observer: &mut dyn Observer,
 ) -> Result<Measured, Error> {
     let (_, case) = plan.cases[trial.case].within(&plan.pack);
     let count = case.measures.len();
     let mut watched = Watched { observer, now: Time::ZERO };
-    let run = catch_unwind(AssertUnwindSafe(|| {
-        accord::run(&trial.scenario, engine, options, &mut watched)
+    let run = catch_unwind(AssertUnwindSafe(|| match (trial.programs.as_deref(), launch) {
+        (Some(programs), Some(launch)) => programs.run(launch, &mut watched),
+        (Some(_), None) => Err(Error::Unable("programs are not run here".into())),
+        (None, _) => accord::run(&trial.scenario, engine, options, &mut watched).map(Ok),
     }));
     let now = watched.now.as_secs_f64();
     let run = match run {
-        Ok(Ok(run)) => run,
+        Ok(Ok(Ok(run))) => run,
+        Ok(Ok(Err(failure))) => return Ok(Measured::failed(count, failure)),
         Ok(Err(e @ (Error::Interrupted | Error::Unable(_)))) => return Err(e),
         Ok(Err(e)) => return Ok(Measured::failed(count, e.to_string())),
         Err(panic) => {
@@ -78,14 +86,22 @@ pub fn attempt(
 
 fn judged(pack: &Pack, wanted: &[usize], trial: &Trial, run: &Run) -> Measured {
     let values = values(&pack.measures, wanted, &trial.scenario, run);
-    let failure = (run.unfit.clone()).or_else(|| no_window(trial, run)).or_else(|| {
+    if let Some(why) = &run.unfit {
+        return Measured { unfit: true, ..Measured::failed(wanted.len(), why.clone()) };
+    }
+    let failure = no_window(trial, run).or_else(|| {
         let at = values.iter().position(|v| v.is_some_and(|v| !v.is_finite()))?;
         let name = &pack.measures[wanted[at]].name;
         Some(format!("{name} is {}, not a finite number", values[at]?))
     });
     match failure {
         Some(failure) => Measured::failed(wanted.len(), failure),
-        None => Measured { values, digest: run.manifest.digest.clone(), failure: String::new() },
+        None => Measured {
+            values,
+            digest: run.manifest.digest.clone(),
+            failure: String::new(),
+            unfit: false,
+        },
     }
 }
 

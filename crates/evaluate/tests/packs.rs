@@ -98,7 +98,7 @@ fn every_case_runs() {
             let mut trial = trial.clone();
             trial.scenario = Arc::new(brief(&trial.scenario));
             let options = Options::default();
-            let measured = attempt(&plan, &trial, Engine::Packet, &options, &mut Quiet);
+            let measured = attempt(&plan, &trial, Engine::Packet, &options, None, &mut Quiet);
             let measured = measured.expect("it runs");
             let (_, case) = plan.cases[trial.case].within(&plan.pack);
             assert_eq!(measured.failure, "", "{}/{}", pack.name, case.name);

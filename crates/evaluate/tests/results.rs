@@ -146,7 +146,8 @@ fn evaluation(subjects: &[&str], seed: u64) -> Evaluation {
     let plan = Plan::of(pack, &order, &catalogue).expect("it fits");
     let plans = std::slice::from_ref(&plan);
     let requirements = resolve(plans, &[], order.tier).expect("the rules are about something");
-    let attempt = |trial| attempt(&plan, trial, Engine::Packet, &Options::default(), &mut Quiet);
+    let attempt =
+        |trial| attempt(&plan, trial, Engine::Packet, &Options::default(), None, &mut Quiet);
     let measured: Vec<Measured> =
         (plan.trials.iter()).map(|trial| attempt(trial).expect("no interruption")).collect();
     let packs = vec![PackResult::of(plan, order.subjects.len(), &measured)];
@@ -303,15 +304,18 @@ fn a_rule_passes_fails_or_is_open() {
         };
         let (source, because) = ("ours".to_string(), String::new());
         let requirement = Requirement { key, bound, value, source, because };
+        let unfit = usize::from(values.is_empty());
         let values = vec![(1..).zip(values.iter().copied()).collect()];
         let (point, unit) = (String::new(), MetricUnit::Ratio);
-        let row = Row { point, measure: 0, unit, quotient, values };
+        let row = Row { point, measure: 0, unit, quotient, values, unfit };
         let judged = judge(&requirement, &row);
         (judged.outcome, judged.seeds)
     };
     let outcome = |values: &[f64], bound, value| judged(values, bound, value, false);
     let values = [0.04, 0.05, 0.06]; // 0.05 ± 0.025
     assert_eq!(outcome(&values, Bound::AtMost, 0.08), (Outcome::Pass, None));
+    // A machine that did not keep up says nothing of the subject.
+    assert_eq!(outcome(&[], Bound::AtMost, 0.08), (Outcome::Inconclusive, None));
     assert_eq!(outcome(&values, Bound::AtMost, 0.02), (Outcome::Fail, None));
     assert_eq!(outcome(&values, Bound::AtLeast, 0.02), (Outcome::Pass, None));
     // t(n − 1) · 0.01 / √n < 0.01: n = 7.

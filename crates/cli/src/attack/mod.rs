@@ -163,8 +163,12 @@ impl Search<'_> {
             return Ok(known.values.first().copied().flatten());
         }
         let value = self.measured(&scenario)?;
-        let measured =
-            Measured { values: vec![value], digest: String::new(), failure: String::new() };
+        let measured = Measured {
+            values: vec![value],
+            digest: String::new(),
+            failure: String::new(),
+            unfit: false,
+        };
         self.kept.put(&key, &measured).map_err(|e| {
             let message = format!("the runs of the search cannot be kept: {e}");
             Failure::io(message, &e)

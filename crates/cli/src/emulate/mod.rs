@@ -126,7 +126,7 @@ pub fn guarded(arguments: &[OsString]) -> Option<u8> {
 }
 
 /// Returns the line that starts this program again.
-fn again() -> Result<Vec<OsString>, Failure> {
+pub fn again() -> Result<Vec<OsString>, Failure> {
     if crate::results::is_elsewhere() {
         // The words before the command are those of Python.
         return Ok(std::env::args_os().take_while(|word| word != "emulate").collect());

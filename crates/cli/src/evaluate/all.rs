@@ -54,7 +54,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let reasons = Reasons::read(RECORDED_VERDICTS);
     let mut survey = Survey::default();
     let requirements: Vec<Requirement> = resolve(&plans, &[], order.tier)?;
-    let measured = runs::make(&plans, &order, &options, &kept, args, catalogue)?;
+    let measured = runs::make(&plans, &order, &options, None, &kept, args, catalogue)?;
     for ((plan, measured), subjects) in plans.iter().zip(&measured).zip(&subjects) {
         for (i, subject) in subjects.iter().enumerate() {
             let (plan, measured) = plan.alone(i, measured);

@@ -19,8 +19,8 @@ use accord::{Catalogue, Options};
 use accord_evaluate::pack::{SubjectRole, built_in, open};
 use accord_evaluate::rule::{Asked, Limit, Requirement, resolve};
 use accord_evaluate::{
-    Baseline, Changes, Dossier, Evaluation, Measurements, NoSubject, Order, Pack, PackResult, Plan,
-    Subject, Tier, annotations, junit, verdicts,
+    Baseline, Changes, Dossier, Evaluation, Launch, Measurements, NoSubject, Order, Pack,
+    PackResult, Plan, Subject, Tier, annotations, junit, verdicts,
 };
 use options::{Args, TierName};
 use std::collections::BTreeSet;
@@ -67,7 +67,8 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let kept = kept.map_err(unwritable(&directory))?;
     let options =
         Options { live: args.live, gateway: crate::gateway::program(), ..Options::default() };
-    let measured = runs::make(&plans, &order, &options, &kept, args, catalogue)?;
+    let launch = launch(args, &order, &directory)?;
+    let measured = runs::make(&plans, &order, &options, launch.as_ref(), &kept, args, catalogue)?;
     let subjects = order.subjects.len();
     let packs: Vec<PackResult> = (plans.into_iter().zip(&measured))
         .map(|(plan, measured)| PackResult::of(plan, subjects, measured))
@@ -100,10 +101,14 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(verdicts.iter().all(|v| v.failure.is_none()))
 }
 
-/// Returns the engine, if it can run here. Controllers of the kernel have one only.
+/// Returns the engine, if it can run here. Controllers of the kernel and programs have one only.
 fn engine(args: &Args, subjects: &[Subject]) -> Result<Engine, Failure> {
-    let of_kernel = subjects.iter().find(|subject| subject.kernel.is_some());
-    let engine = match (args.engine, of_kernel) {
+    if args.server.is_some() && subjects[0].command().is_none() {
+        let why = "--server is for a subject that is a command";
+        return Err(Failure::new(why).hint("--subject \"command: ./client {server}\""));
+    }
+    let outside = subjects.iter().find(|subject| subject.outside.is_some());
+    let engine = match (args.engine, outside) {
         (None | Some(Engine::Live), Some(_)) => Engine::Live,
         (Some(engine), Some(Subject { label, .. })) => {
             let message = format!("{label} runs in real time, and not in the engine {engine}");
@@ -117,13 +122,27 @@ fn engine(args: &Args, subjects: &[Subject]) -> Result<Engine, Failure> {
     {
         return Err(accord::Error::from(why).into());
     }
-    if let Some(Subject { label, .. }) = of_kernel
+    if let Some(Subject { label, .. }) = outside
         && mode != Mode::Namespaces
     {
         let why = format!("{label} needs --live namespaces: root, or unshare -rn");
         return Err(Failure::Unable(why));
     }
     Ok(engine)
+}
+
+/// Returns the settings of the runs of programs, if a subject is one.
+fn launch(args: &Args, order: &Order, directory: &Path) -> Result<Option<Launch>, Failure> {
+    if order.subjects.iter().all(|subject| subject.command().is_none()) {
+        return Ok(None);
+    }
+    let directory = std::path::absolute(directory);
+    let directory = directory.map_err(|e| Failure::Unable(format!("no directory: {e}")))?;
+    Ok(Some(Launch {
+        guard: crate::emulate::again()?,
+        server: args.server.clone(),
+        log: directory.join("programs.log"),
+    }))
 }
 
 /// Reads the rules of the packs and of the user, before anything is run.
@@ -313,7 +332,7 @@ fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> 
             SubjectRole::Discipline => "disciplines",
         };
         let message = format!("no case can run with \"{}\": {why}", subject.label);
-        let hint = match &subject.kernel {
+        let hint = match &subject.outside {
             Some(_) => "accord list packs NAME shows the cases of a pack".into(),
             None => format!(
                 "it replaces {}; accord list {kind} {} shows its parameters",

@@ -13,14 +13,18 @@ pub struct Args {
     #[arg(short, long, value_delimiter = ',', value_name = "PACK", value_parser = names::PACKS, hide_possible_values = true)]
     pub pack: Vec<String>,
     /// The subject of the evaluation: a controller or a queue discipline, with parameters that are
-    /// not defaults: "vegas,alpha=4 pkt". kernel:NAME is a congestion control of the kernel's TCP, which
-    /// runs in real time.
+    /// not defaults: "vegas,alpha=4 pkt". kernel:NAME is a congestion control of the kernel's TCP, and
+    /// "command: LINE" a program of yours that sends to {server}; both run in real time.
     #[arg(short, long, value_name = "NAME[,KEY=VALUE...]", value_parser = names::SUBJECTS, hide_possible_values = true, required_unless_present = "all")]
     pub subject: Option<String>,
     /// Evaluates all controllers and queue disciplines by all packs, on one page without a total score. The
     /// first line says how long it takes.
     #[arg(long, conflicts_with_all = ["subject", "against", "require", "fail_on", "rules", "baseline", "junit", "annotations", "details"])]
     pub all: bool,
+    /// Starts this line of a shell at the far end of a subject that is a command. Without it the far end leads
+    /// into the network of the host.
+    #[arg(long, value_name = "LINE", requires = "subject")]
+    pub server: Option<String>,
     /// The rivals, separated by commas; by default those that the packs name.
     #[arg(short, long, value_name = "NAME,...", value_parser = names::SUBJECTS, hide_possible_values = true)]
     pub against: Option<String>,

@@ -189,6 +189,7 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
     json!({
         "format_version": FORMAT_VERSION,
         "subject": order.subjects[0].label,
+        "command": order.subjects[0].command(),
         "rivals": order.subjects[1..].iter().map(|s| &s.label).collect::<Vec<_>>(),
         "tier": order.tier.name(),
         "engine": order.engine.name(),

@@ -9,7 +9,7 @@ use accord::report::show;
 use accord::scenario::{Engine, Scenario};
 use accord::units::Duration;
 use accord::{Catalogue, Error, Options};
-use accord_evaluate::{Measured, Measurements, Order, Plan, Trial, attempt};
+use accord_evaluate::{Launch, Measured, Measurements, Order, Plan, Trial, attempt};
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -21,13 +21,16 @@ pub fn make(
     plans: &[Plan],
     order: &Order,
     options: &Options,
+    launch: Option<&Launch>,
     kept: &Measurements,
     args: &Args,
     catalogue: &Catalogue,
 ) -> Result<Vec<Vec<Measured>>, Failure> {
     let find = |plan: &Plan| -> Vec<Option<Measured>> {
         let trials = plan.trials.par_iter();
-        trials.map(|t| kept.get(&kept.key(plan, t, order.engine)).cloned()).collect()
+        // A program may be another by now.
+        let known = |t: &Trial| kept.get(&kept.key(plan, t, order.engine)).cloned();
+        trials.map(|t| t.programs.is_none().then(|| known(t)).flatten()).collect()
     };
     let mut found: Vec<Vec<Option<Measured>>> = plans.iter().map(find).collect();
     let all: usize = found.iter().map(Vec::len).sum();
@@ -53,9 +56,17 @@ pub fn make(
     let unwritten = AtomicBool::new(false);
     let one = |&(p, t): &(usize, usize)| -> Result<((usize, usize), Measured), Error> {
         let (plan, trial): (&Plan, &Trial) = (&plans[p], &plans[p].trials[t]);
-        let mut observer = progress.observe(None, None);
-        let measured = attempt(plan, trial, order.engine, options, &mut observer)?;
-        if let Err(e) = kept.put(&kept.key(plan, trial, order.engine), &measured)
+        let once = || {
+            let mut observer = progress.observe(None, None);
+            attempt(plan, trial, order.engine, options, launch, &mut observer)
+        };
+        let mut measured = once()?;
+        if measured.unfit {
+            measured = once()?;
+        }
+        if !measured.unfit
+            && trial.programs.is_none()
+            && let Err(e) = kept.put(&kept.key(plan, trial, order.engine), &measured)
             && !unwritten.swap(true, Ordering::Relaxed)
         {
             note(format_args!("runs cannot be saved for a resumption: {e}"));

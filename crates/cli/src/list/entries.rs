@@ -217,9 +217,14 @@ fn pack(name: &str) -> Result<Entry, Failure> {
             ("notes", visible(&pack.notes)),
             ("subject", subject.into()),
             ("rivals", pack.rivals.join(", ")),
-            ("rules", visible(&rules.iter().map(said).collect::<Vec<_>>().join("; "))),
             ("run", format!("accord evaluate --pack {name} --subject NAME")),
-        ],
+        ]
+        .into_iter()
+        .chain(rules.iter().enumerate().map(|(i, rule)| {
+            // A rule is a line.
+            (if i == 0 { "rules" } else { "" }, visible(&said(rule)))
+        }))
+        .collect(),
         parameters: pack.cases().map(case).collect(),
         record: json!({
             "name": pack.name, "title": pack.title, "source": pack.source, "notes": pack.notes,

@@ -162,7 +162,8 @@ impl<'a> Dossier<'a> {
                 point => format!(", {point}"),
             };
             let seed = failure.seed;
-            lines.push(format!("{subject} failed{point}, seed {seed}: {}.", failure.why));
+            let failed = if failure.unfit { "has no measurement" } else { "failed" };
+            lines.push(format!("{subject} {failed}{point}, seed {seed}: {}.", failure.why));
         }
         if case.rows.len() > MOST_ROWS {
             let more = case.rows.len() - MOST_ROWS;
