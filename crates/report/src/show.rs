@@ -93,8 +93,9 @@ pub fn row_beside(values: &[Option<Estimate>], unit: MetricUnit, size: f64) -> V
     let (one, symbol) = scale(largest.max(size), unit);
     let decimals = number(largest / one, unit);
     let decimals = decimals.split_once('.').map_or(0, |(_, d)| d.len());
-    // A single value has the shared unit, too.
-    let apart = apart && !(means.len() == 1 && size > largest && !counts);
+    // A single value has the shared unit, too, unless it is too small for that.
+    let beside = size > largest && size < TOGETHER * largest;
+    let apart = apart && !(means.len() == 1 && beside && !counts);
     let text = |v: &Estimate| match (apart, v.half_width) {
         (true, _) => estimate(*v, unit),
         (false, None) => format!("{:.decimals$} {symbol}", unit.settled(v.mean) / one),
@@ -382,6 +383,8 @@ mod tests {
         assert_eq!(row(&[e(0.0), e(0.1798), e(7e-13)], Ratio), ["0 %", "17.98 %", "0 %"]);
         assert_eq!(row(&[e(0.0), e(0.274), e(0.1798)], Ratio), ["0.0 %", "27.4 %", "18.0 %"]);
         assert_eq!(row(&[e(362.0), e(12345.0)], Packets), ["362 pkt", "12345 pkt"]);
+        let beside = |value| row_beside(&[e(value)], Bytes, 2e4);
+        assert_eq!([beside(958.0), beside(4e-4)], [["0.958 KB"], ["0.000400 B"]]);
         // Too far apart to share digits.
         assert_eq!(rate(&[e(5e9), e(1200.0)]), ["5.00 Gbps", "1.200 Kbps"]);
     }
