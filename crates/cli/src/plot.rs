@@ -4,9 +4,9 @@ use crate::fail::{Failure, unwritable};
 use crate::output::{data, note};
 use accord::files::write;
 use accord::report::{
-    By, Facet, Figure, FigureError, FigureKind, Log, Request, Width, load_stored,
+    By, Facet, Figure, FigureError, FigureKind, Log, Markup, Request, Width, load_stored,
 };
-use accord::scenario::{Engine, Metric, Window};
+use accord::scenario::{Engine, Metric, MetricUnit, Window};
 use accord::units::{Duration, Time, Words};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::PathBuf;
@@ -16,9 +16,10 @@ pub struct Args {
     /// Run directories, or directories of sweeps.
     #[arg(required = true, value_name = "DIR")]
     pub runs: Vec<PathBuf>,
-    /// The quantity, such as throughput; `accord list metrics` lists them.
-    #[arg(short, long)]
-    pub metric: String,
+    /// The quantity, such as throughput; `accord list metrics` lists them. Several, separated by commas, have
+    /// plots below each other.
+    #[arg(short, long, value_delimiter = ',', required = true)]
+    pub metric: Vec<String>,
     /// The entities that have a line each; by default group for metrics of flows.
     #[arg(long, value_name = "WHAT", value_parser = one_of::<By>())]
     pub by: Option<By>,
@@ -54,7 +55,20 @@ pub struct Args {
     /// The dimension with a plot per value, below each other and with the same axes.
     #[arg(long, value_name = "WHAT", value_parser = one_of::<Facet>())]
     pub facet: Option<Facet>,
-    /// The file of the figure, which ends in .svg, .pdf or .png, or "-" for SVG on stdout.
+    /// Draws the rate of this link in grey behind rates over time.
+    #[arg(long, value_name = "LINK")]
+    pub capacity: Option<String>,
+    /// A title above the plot.
+    #[arg(long, value_name = "TEXT")]
+    pub title: Option<String>,
+    /// Another label of the horizontal axis, with its unit.
+    #[arg(long, value_name = "TEXT")]
+    pub xlabel: Option<String>,
+    /// Another label of the vertical axis, with its unit.
+    #[arg(long, value_name = "TEXT")]
+    pub ylabel: Option<String>,
+    /// The file of the figure, which ends in .svg, .pdf or .png, or "-" for SVG on stdout. The means of a
+    /// sweep also go into a table, in a file that ends in .md or .tex.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
     /// Writes the data of the figure as CSV.
@@ -90,41 +104,67 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     let to_stdout = args.output.as_os_str() == "-";
     let ending = args.output.extension().and_then(|e| e.to_str());
     let ending = if to_stdout { Some("svg") } else { ending };
-    if !matches!(ending, Some("svg" | "pdf" | "png")) {
+    let markup = ending.and_then(|e| Markup::read_word(e).ok());
+    if markup.is_none() && !matches!(ending, Some("svg" | "pdf" | "png")) {
         let why = format!("the format of {} is unknown", args.output.display());
-        return Err(Failure::new(why).hint("expected a name that ends in .svg, .pdf or .png"));
+        let hint = "expected a name that ends in .svg, .pdf or .png, or .md or .tex for a table";
+        return Err(Failure::new(why).hint(hint));
     }
-    let request = Request {
-        metric: metric(&args.metric)?,
-        by: args.by,
-        of: args.of.clone(),
-        engines: args.engine.clone(),
-        kind: args.kind,
-        time: args.time.as_deref().map(window).transpose()?,
-        log: args.log,
-        width: args.width,
-        x: args.xlim,
-        y: args.ylim,
-        labels: args.labels.clone(),
-        facet: args.facet,
+    let of_one = [
+        (args.csv.is_some(), "--csv"),
+        (markup.is_some(), "a table"),
+        (args.ylabel.is_some(), "--ylabel"),
+        (args.ylim.is_some(), "--ylim"),
+    ];
+    if let Some((_, what)) = of_one.into_iter().find(|(given, _)| *given && args.metric.len() > 1) {
+        let why = format!("{what} is of one metric");
+        return Err(Failure::new(why).hint("one command per metric"));
+    }
+    let metrics = args.metric.iter().map(|name| metric(name)).collect::<Result<Vec<_>, _>>()?;
+    let request = |metric: Metric| -> Result<Request, Failure> {
+        Ok(Request {
+            metric,
+            by: args.by,
+            of: args.of.clone(),
+            engines: args.engine.clone(),
+            kind: args.kind.or(markup.map(|_| FigureKind::Sweep)),
+            time: args.time.as_deref().map(window).transpose()?,
+            log: args.log,
+            width: args.width,
+            x: args.xlim,
+            y: args.ylim,
+            labels: args.labels.clone(),
+            facet: args.facet,
+            // The title is above the first plot.
+            title: args.title.clone().filter(|_| metric == metrics[0]),
+            axes: [args.xlabel.clone(), args.ylabel.clone()],
+            capacity: args
+                .capacity
+                .clone()
+                .filter(|_| metric.unit() == MetricUnit::BitPerSecond || metrics.len() == 1),
+        })
     };
     let stored = args.runs.iter().map(|dir| load_stored(dir));
     let stored: Vec<_> = stored.collect::<Result<_, _>>()?;
-    let figure = Figure::of(&stored, &request)?;
-    let bytes = match ending {
-        Some("pdf") => figure.pdf()?,
-        Some("png") => figure.png()?,
-        _ => figure.svg().into_bytes(),
+    let figures = metrics.iter().map(|&m| Ok::<_, Failure>(Figure::of(&stored, &request(m)?)?));
+    let figures = figures.collect::<Result<Vec<_>, _>>()?;
+    let svg = || Figure::stacked(&figures);
+    let bytes = match (markup, ending) {
+        (Some(markup), _) => figures[0].table(markup)?.into_bytes(),
+        (None, Some("pdf")) => Figure::pdf(&svg())?,
+        (None, Some("png")) => Figure::png(&svg())?,
+        _ => svg().into_bytes(),
     };
     if let Some(path) = &args.csv {
-        write(path, figure.csv().as_bytes()).map_err(unwritable(path))?;
+        write(path, figures[0].csv().as_bytes()).map_err(unwritable(path))?;
     }
     if to_stdout {
         data(String::from_utf8_lossy(&bytes).trim_end())?
     } else {
         write(&args.output, &bytes).map_err(unwritable(&args.output))?;
         if !args.quiet {
-            note(format_args!("plot: {}", args.output.display()));
+            let what = if markup.is_some() { "table" } else { "plot" };
+            note(format_args!("{what}: {}", args.output.display()));
         }
     }
     Ok(true)

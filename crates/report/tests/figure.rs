@@ -2,8 +2,8 @@
 
 use crate::support::{run, scenario, window};
 use accord_report::{
-    Figure, FigureError, FigureKind, Point, Request, RunDir, Stored, load_stored, write_run_dir,
-    write_sweep_dir,
+    Figure, FigureError, FigureKind, Markup, Point, Request, RunDir, Stored, load_stored,
+    write_run_dir, write_sweep_dir,
 };
 use accord_scenario::{Engine, Entity, Metric, Scenario};
 use std::path::PathBuf;
@@ -164,4 +164,50 @@ fn what_cannot_be_drawn_is_said_with_what_can() {
     wrong.by = None;
     wrong.engines = vec![Engine::Live];
     assert!(hint(&wrong).contains("packet"));
+}
+
+/// Two things that differ have a colour and a shade, and a few values of a sweep are its ticks.
+#[test]
+fn two_sweeps_have_colours_and_shades() {
+    let scratch = Scratch::new("shades");
+    let mut points = Vec::new();
+    for law in ["cubic", "bbr3"] {
+        for buffer in ["1 ms", "4 ms"] {
+            for rate in ["10 Mbps", "40 Mbps"] {
+                let mut s = scenario(&[("a", 1), ("b", 1)], &["b1"], 6);
+                let point = [("law", law), ("buffer", buffer), ("rate", rate)];
+                s.point = point.map(|(k, v)| (k.to_string(), v.to_string())).to_vec();
+                points.push(s);
+            }
+        }
+    }
+    let all: Vec<_> = points.iter().map(|_| runs(1.0)).collect();
+    let dirs: Vec<RunDir> = (points.iter().zip(&all))
+        .map(|(scenario, runs)| RunDir {
+            scenario_toml: "",
+            point: Point { scenario, runs, checks: &[] },
+            page: None,
+            csv: false,
+        })
+        .collect();
+    let dir = scratch.0.join("run");
+    write_sweep_dir(&dir, &dirs, "").unwrap();
+    let stored = [load_stored(&dir).unwrap()];
+    let mut part = request(Metric::Throughput);
+    (part.of, part.engines) = (vec!["a".into()], vec![Engine::Packet]);
+    part.kind = Some(FigureKind::Sweep);
+    let figure = Figure::of(&stored, &part).unwrap();
+    let svg = figure.svg();
+    // The two colours in full, and both lighter by the same part.
+    for colour in ["#0072B2", "#D55E00", "#A6CEE4", "#F0C7A6"] {
+        assert!(svg.contains(colour), "{colour}");
+    }
+    let ticks = |text: &str| svg.lines().any(|line| line.trim() == text);
+    assert!(ticks("1") && ticks("4") && !ticks("2"), "{svg}");
+    let table = figure.table(Markup::Markdown).unwrap();
+    let head = "| Throughput (Mbps) by buffer (ms) | 1 | 4 |\n|---|---|---|\n| cubic, rate 10 Mbps | 1.25 |";
+    assert!(table.starts_with(head), "{table}");
+    assert!(figure.table(Markup::Latex).unwrap().contains("cubic, rate 10 Mbps & 1.25 & 1.25 \\\\"));
+    part.kind = Some(FigureKind::Cdf);
+    assert!(Figure::of(&stored, &part).unwrap().table(Markup::Latex).is_err());
 }

@@ -7,6 +7,11 @@ use super::{Axis, Content, Figure, FigureError, Kind, Request};
 pub fn adjust(figure: &mut Figure, request: &Request) -> Result<(), FigureError> {
     limit(&mut figure.x, request.x, "xlim")?;
     limit(&mut figure.y, request.y, "ylim")?;
+    for (axis, text) in [&mut figure.x, &mut figure.y].into_iter().zip(&request.axes) {
+        if let Some(text) = text {
+            (axis.name, axis.unit) = (text.clone(), "");
+        }
+    }
     for (name, text) in &request.labels {
         rename(&mut figure.content, name, text)?;
     }

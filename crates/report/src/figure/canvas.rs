@@ -1,5 +1,6 @@
 //! The common parts of all figures: the area, fonts, colours, the looks of engines, labels.
 
+use super::look::Look;
 use super::{Axis, Width};
 use crate::range;
 use accord_scenario::Engine;
@@ -77,9 +78,41 @@ pub fn in_inches(svg: &str, title: &str) -> String {
     )
 }
 
-/// The colour of the n-th subject.
-pub fn colour(n: usize) -> RGBColor {
-    COLOURS[n % COLOURS.len()]
+/// Returns drawings below each other as one, each with its own measures.
+pub fn stack(drawings: &[String]) -> String {
+    let side = |svg: &str| -> (f64, f64) {
+        let view = svg.split_once("viewBox=\"0 0 ").and_then(|(_, rest)| rest.split_once('"'));
+        let (width, height) = view.and_then(|(view, _)| view.split_once(' ')).unwrap_or_default();
+        (width.parse().unwrap_or(0.0), height.parse().unwrap_or(0.0))
+    };
+    let sides: Vec<(f64, f64)> = drawings.iter().map(|svg| side(svg)).collect();
+    let width = sides.iter().map(|(w, _)| *w).fold(0.0, f64::max);
+    let (mut body, mut top) = (String::new(), 0.0);
+    for (svg, (w, h)) in drawings.iter().zip(sides) {
+        let (_, inner) = svg.split_once("viewBox").unwrap_or_default();
+        let (_, inner) = inner.split_once('>').unwrap_or_default();
+        body += &format!(
+            "<svg x=\"0\" y=\"{top}\" width=\"{w}\" height=\"{h}\" viewBox=\"0 0 {w} {h}\">{inner}"
+        );
+        top += h;
+    }
+    format!(
+        "<svg viewBox=\"0 0 {width} {top}\" xmlns=\"http://www.w3.org/2000/svg\">{body}</svg>\n"
+    )
+}
+
+/// Draws a title for the top of a figure.
+pub fn heading(text: &str, width: Width) -> String {
+    let (width, _) = size(width);
+    on_area((width, LINE + 4 * POINT), |area| {
+        let text = shortened(text, width - 8 * POINT);
+        write(area, &text, (width / 2, 3 * POINT), &style(BLACK, HPos::Center, VPos::Top));
+    })
+}
+
+/// The colour of a subject.
+pub fn colour(look: Look) -> RGBColor {
+    look.shaded(COLOURS[look.hue % COLOURS.len()])
 }
 
 /// The width of a text, about: the fonts are those of the reader.
@@ -188,14 +221,14 @@ pub fn mark(area: &Area, (x, y): (i32, i32), engine: Engine, colour: RGBColor) {
 
 /// Draws the mark of a point of a sweep. Its shape and colour show the subject, and its filling the
 /// engine: theory is an outline in grey, the fluid pale, packets full, live an outline.
-pub fn sign(area: &Area, place: (i32, i32), subject: usize, engine: Engine) {
-    sign_of(area, place, subject, engine, colour(subject));
+pub fn sign(area: &Area, place: (i32, i32), look: Look, engine: Engine) {
+    sign_of(area, place, look.shape(), engine, colour(look));
 }
 
 /// [`sign`] in another colour.
-pub fn sign_of(area: &Area, (x, y): (i32, i32), subject: usize, engine: Engine, colour: RGBColor) {
+pub fn sign_of(area: &Area, (x, y): (i32, i32), shape: usize, engine: Engine, colour: RGBColor) {
     let size = 19;
-    let corners: &[(i32, i32)] = match subject % SHAPES {
+    let corners: &[(i32, i32)] = match shape % SHAPES {
         0 => &[],
         1 => &[(-9, -9), (9, -9), (9, 9), (-9, 9)],
         2 => &[(0, -12), (11, 8), (-11, 8)],
@@ -314,8 +347,12 @@ impl Frame {
             }
             None => {
                 let room = (frame.right - frame.left) / (28 * POINT);
-                for v in marks(sx, room.clamp(3, 10) as usize) {
-                    tick(frame.x_at(v), &number(v));
+                let given = x.at.as_ref().map(|at| at.iter().map(|v| v / x.one).collect());
+                let given = given.filter(|at: &Vec<f64>| at.len() as i32 <= room);
+                for v in given.unwrap_or_else(|| marks(sx, room.clamp(3, 10) as usize)) {
+                    if (sx.0.min(sx.1)..=sx.0.max(sx.1)).contains(&v) {
+                        tick(frame.x_at(v), &number(v));
+                    }
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The legend of a figure: engines by their looks, subjects by their colours.
 
 use super::canvas::*;
+use super::look::Look;
 use accord_scenario::Engine;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -8,7 +9,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 /// An entry of the legend.
 pub enum Entry {
     Engine(Engine, bool),
-    Subject(String, usize, bool),
+    Subject(String, Look, bool),
 }
 
 impl Entry {

@@ -33,7 +33,8 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
         entries.extend(engines.iter().map(|e| Entry::Engine(*e, marked)));
     }
     if direct.is_none() && subjects.len() > 1 {
-        let named = |(n, of): &(usize, &str)| Entry::Subject(of.to_string(), *n, marked);
+        let named =
+            |(n, of): &(usize, &str)| Entry::Subject(of.to_string(), figure.look(*n), marked);
         entries.extend(subjects.iter().map(named));
     }
     let room = direct.as_ref().map_or(0, |labels| {
@@ -67,7 +68,7 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
         drawn.all(area, &traces);
         for (value, n, text) in direct.unwrap_or_default() {
             let at = (drawn.frame.right + 4 * POINT, drawn.frame.y_at(value));
-            write(area, &text, at, &style(colour(n), HPos::Left, VPos::Center));
+            write(area, &text, at, &style(colour(figure.look(n)), HPos::Left, VPos::Center));
         }
     })
 }
@@ -136,7 +137,26 @@ impl<'a> Drawn<'a> {
         Drawn { figure, frame, order }
     }
 
+    fn colour(&self, t: &Line) -> RGBColor {
+        colour(self.figure.look(t.colour))
+    }
+
+    /// The rate of a link, grey behind the lines.
+    fn capacity(&self, area: &Area) {
+        let Some((x, y)) = &self.figure.capacity else {
+            return;
+        };
+        for top in self.places(x, y) {
+            let (Some(first), Some(last)) = (top.first(), top.last()) else { continue };
+            let inside = |(x, y): (i32, i32)| (x, y.clamp(self.frame.top, self.frame.bottom));
+            let ends = [(last.0, self.frame.bottom), (first.0, self.frame.bottom)];
+            let around: Vec<_> = top.iter().copied().map(inside).chain(ends).collect();
+            area.draw(&Polygon::new(around, GREY.mix(0.18).filled())).expect(SURE);
+        }
+    }
+
     fn all(&self, area: &Area, traces: &[&Line]) {
+        self.capacity(area);
         traces.iter().for_each(|t| self.band(area, t));
         traces.iter().for_each(|t| self.line(area, t));
     }
@@ -181,13 +201,13 @@ impl<'a> Drawn<'a> {
         for (low, high) in self.places(&x, &low).into_iter().zip(self.places(&x, &high)) {
             let edge = |(x, y): (i32, i32)| (x, y.clamp(self.frame.top, self.frame.bottom));
             let around: Vec<_> = low.into_iter().chain(high.into_iter().rev()).map(edge).collect();
-            area.draw(&Polygon::new(around, colour(t.colour).mix(0.13).filled())).expect(SURE);
+            area.draw(&Polygon::new(around, self.colour(t).mix(0.13).filled())).expect(SURE);
         }
     }
 
     fn line(&self, area: &Area, t: &Line) {
         let (x, y) = self.thin(t, &t.y);
-        let own = colour(t.colour);
+        let own = self.colour(t);
         let words = self.figure.x.ticks.is_some();
         for stretch in self.places(&x, &y) {
             // A sample between gaps has no line.
@@ -222,7 +242,7 @@ impl<'a> Drawn<'a> {
     /// The points of a sweep with their intervals. Over words they stand next to each other, so
     /// none hides another.
     fn points(&self, area: &Area, t: &Line) {
-        let own = colour(t.colour);
+        let own = self.colour(t);
         let (part, most) = DODGE;
         let lines = self.order.len() as f64;
         let place = self.order.iter().position(|o| *o == (t.colour, t.engine));
@@ -250,7 +270,7 @@ impl<'a> Drawn<'a> {
                     area.draw(&PathElement::new(cap, own.stroke_width(6))).expect(SURE);
                 }
             }
-            sign(area, (px, py), t.colour, t.engine);
+            sign(area, (px, py), self.figure.look(t.colour), t.engine);
         }
     }
 }

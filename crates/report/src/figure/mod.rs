@@ -10,13 +10,17 @@ mod csv;
 mod gather;
 mod legend;
 mod lines;
+mod look;
 mod map;
 mod select;
 mod states;
+mod table;
 
 use crate::files::Stored;
 use accord_scenario::{Engine, Metric, Window};
 use accord_units::words;
+use look::Look;
+pub use table::Markup;
 use thiserror::Error;
 
 /// A request for a figure.
@@ -46,6 +50,12 @@ pub struct Request {
     pub labels: Vec<(String, String)>,
     /// The dimension that has a plot per value.
     pub facet: Option<Facet>,
+    /// A title above the plot.
+    pub title: Option<String>,
+    /// Other labels of the axes.
+    pub axes: [Option<String>; 2],
+    /// The link whose rate is drawn behind the lines.
+    pub capacity: Option<String>,
 }
 
 impl Request {
@@ -64,6 +74,9 @@ impl Request {
             y: None,
             labels: Vec::new(),
             facet: None,
+            title: None,
+            axes: [None, None],
+            capacity: None,
         }
     }
 }
@@ -162,8 +175,14 @@ pub struct Figure {
     pub(crate) x: Axis,
     pub(crate) y: Axis,
     pub(crate) content: Content,
+    /// The looks of lines by their numbers.
+    looks: Vec<Look>,
+    /// Times and rates of the link behind the lines.
+    capacity: Option<(Vec<f64>, Vec<f64>)>,
     width: Width,
     title: String,
+    /// The title above the plot, or "".
+    heading: String,
     facet: Option<Facet>,
     /// The names of the states that the values are indices of; none for other metrics.
     states: &'static [&'static str],
@@ -182,6 +201,8 @@ pub(crate) struct Axis {
     base: &'static str,
     /// The words at the positions 0, 1, ..., for an axis of words.
     ticks: Option<Vec<String>>,
+    /// The places of the ticks, if they are given, in the unit of the data.
+    at: Option<Vec<f64>>,
     /// The ends, in the unit of the data.
     ends: (f64, f64),
     log: bool,
@@ -207,7 +228,7 @@ pub(crate) struct MapOf {
 pub struct Line {
     /// The group, flow or link, or "" if there is only one.
     pub of: String,
-    /// The number of the group, flow or link, for its colour.
+    /// The number of the group, flow or link, for its look.
     pub colour: usize,
     /// The engine.
     pub engine: Engine,
@@ -267,24 +288,53 @@ impl Figure {
             Content::Lines(traces) => lines::draw(self, traces),
             Content::Map(map) => map::draw(self, map),
         };
+        let svg = match self.heading.as_str() {
+            "" => svg,
+            heading => canvas::stack(&[canvas::heading(heading, self.width), svg]),
+        };
         canvas::in_inches(&svg, &self.title)
     }
 
-    /// Returns the figure as PDF, with its fonts.
-    pub fn pdf(&self) -> Result<Vec<u8>, FigureError> {
-        convert::pdf(&self.svg())
+    /// Returns several figures as one, below each other.
+    pub fn stacked(figures: &[Figure]) -> String {
+        match figures {
+            [one] => one.svg(),
+            _ => {
+                let titles: Vec<&str> = figures.iter().map(|f| f.title.as_str()).collect();
+                let all: Vec<String> = figures.iter().map(Figure::svg).collect();
+                canvas::in_inches(&canvas::stack(&all), &titles.join("; "))
+            }
+        }
     }
 
-    /// Returns the figure as PNG, with 300 dots per inch.
-    pub fn png(&self) -> Result<Vec<u8>, FigureError> {
-        convert::png(&self.svg())
+    /// Returns an SVG as PDF, with its fonts.
+    pub fn pdf(svg: &str) -> Result<Vec<u8>, FigureError> {
+        convert::pdf(svg)
+    }
+
+    /// Returns an SVG as PNG, with 300 dots per inch.
+    pub fn png(svg: &str) -> Result<Vec<u8>, FigureError> {
+        convert::png(svg)
+    }
+
+    /// Returns means over a sweep as a table for a paper.
+    ///
+    /// # Errors
+    /// Fails for figures of other kinds.
+    pub fn table(&self, markup: Markup) -> Result<String, FigureError> {
+        table::table(self, markup)
+    }
+
+    fn look(&self, number: usize) -> Look {
+        self.looks.get(number).copied().unwrap_or(Look::plain(number))
     }
 }
 
 impl Axis {
     /// Returns a linear axis, drawn in the unit of the data.
     fn linear(name: impl Into<String>, unit: &'static str, ends: (f64, f64)) -> Axis {
-        Axis { name: name.into(), unit, one: 1.0, base: unit, ticks: None, ends, log: false }
+        let name = name.into();
+        Axis { name, unit, one: 1.0, base: unit, ticks: None, at: None, ends, log: false }
     }
 
     fn label(&self) -> String {

@@ -1,5 +1,6 @@
 //! The choice of the subjects of a figure: groups, flows or links, with distinct names.
 
+use super::look::{Look, looks};
 use super::{By, FigureError, Request};
 use crate::axis::place_among;
 use crate::compare::Outline;
@@ -8,9 +9,6 @@ use crate::show;
 use accord_record::Run;
 use accord_scenario::{Engine, Entity, Metric, Of};
 use std::collections::BTreeSet;
-
-/// The number of distinct colours.
-pub const MOST: usize = 8;
 
 /// A subject at one point of one directory.
 pub struct Subject<'a> {
@@ -25,6 +23,15 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
+    /// Returns what tells the subject from others: the directory, the settings of the point, and its name.
+    pub fn parts(&self) -> Vec<String> {
+        let settings = self.point.manifest.scenario.point.iter().map(|(_, value)| value.clone());
+        let mut parts = vec![self.at.0.to_string()];
+        parts.extend(settings);
+        parts.push(self.name.clone());
+        parts
+    }
+
     /// Returns the runs of each engine that is asked for.
     pub fn engines(&self, request: &Request) -> Vec<(Engine, Vec<&Run>)> {
         let runs: Vec<&Run> = self.point.runs.iter().collect();
@@ -208,14 +215,16 @@ fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureE
     ))
 }
 
-/// Returns the labels of subjects, as long as it takes to make them distinct, and their colours.
-pub fn labels(subjects: &[Subject]) -> Result<Vec<(String, usize)>, FigureError> {
+/// Returns the labels of subjects, as long as it takes to make them distinct, and their numbers; and the looks
+/// of the numbers.
+#[expect(clippy::type_complexity, reason = "labels with their numbers, and looks")]
+pub fn labels(subjects: &[Subject]) -> Result<(Vec<(String, usize)>, Vec<Look>), FigureError> {
     let distinct =
         |f: fn(&Subject) -> String| -> BTreeSet<String> { subjects.iter().map(f).collect() };
     let places = distinct(|s| s.place.clone()).len() > 1;
     let names = distinct(|s| s.name.clone()).len() > 1;
     let mut order: Vec<String> = Vec::new();
-    let mut labels = Vec::new();
+    let (mut labels, mut parts) = (Vec::new(), Vec::new());
     for s in subjects {
         let label = match (places, names) {
             (false, false) => String::new(),
@@ -224,23 +233,11 @@ pub fn labels(subjects: &[Subject]) -> Result<Vec<(String, usize)>, FigureError>
             (true, true) => format!("{}: {}", s.place, s.name),
         };
         let clean = show::clean(&label, 60);
-        labels.push((clean, place_among(&mut order, label)));
+        let number = place_among(&mut order, label);
+        labels.push((clean, number));
+        if number == parts.len() {
+            parts.push(s.parts());
+        }
     }
-    check_number(&order)?;
-    Ok(labels)
-}
-
-/// Returns an error if there are more lines than distinct colours.
-pub fn check_number(labels: &[String]) -> Result<(), FigureError> {
-    if labels.len() <= MOST {
-        return Ok(());
-    }
-    let some: Vec<&str> = labels.iter().take(3).map(String::as_str).collect();
-    Err(FigureError::wrong(
-        format!("{} lines per engine are more than the {MOST} distinct colours", labels.len()),
-        format!(
-            "name some with --of, or the directories of some points of a sweep; there are {}, ...",
-            some.join("; ")
-        ),
-    ))
+    Ok((labels, looks(&parts, &order)?))
 }

@@ -2,6 +2,7 @@
 
 use super::canvas::*;
 use super::legend::{Entry, legend, legend_height};
+use super::look::Look;
 use super::{Axis, Figure, Line};
 use plotters::prelude::*;
 use std::collections::BTreeSet;
@@ -24,8 +25,9 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
     let seen: BTreeSet<usize> =
         traces.iter().flat_map(|t| &t.y).filter(|v| v.is_finite()).map(|v| *v as usize).collect();
     let states = figure.states.iter().enumerate().filter(|(i, _)| seen.contains(i));
-    let entries: Vec<Entry> =
-        states.map(|(i, name)| Entry::Subject((*name).to_string(), i, false)).collect();
+    let entries: Vec<Entry> = states
+        .map(|(i, name)| Entry::Subject((*name).to_string(), Look::plain(i), false))
+        .collect();
     let (width, height) = size(figure.width);
     let top = legend_height(width, &entries);
     let more = (top - LINE - 6 * POINT).max(0);
@@ -38,7 +40,8 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
                 let x = [from, to].map(|at| frame.x_at(at / figure.x.one));
                 let x = x.map(|x| x.clamp(frame.left, frame.right));
                 let corners = [(x[0], frame.y_at(high)), (x[1], frame.y_at(low))];
-                area.draw(&Rectangle::new(corners, colour(state).filled())).expect(SURE);
+                area.draw(&Rectangle::new(corners, colour(Look::plain(state)).filled()))
+                    .expect(SURE);
             }
         }
     })

@@ -1,10 +1,12 @@
 //! The data of figures.
 
+mod capacity;
 mod spread;
 mod sweep;
 mod time;
 
 use super::adjust::adjust;
+use super::look::Look;
 use super::select::{Subject, subjects};
 use super::{Axis, Content, Figure, FigureError, Kind, Log, Request};
 use crate::axis::{Grid, Settings};
@@ -27,7 +29,7 @@ pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureErro
         ));
     }
     let subjects = subjects(stored, request)?;
-    let (x, y, content) = match kind {
+    let (x, y, content, looks) = match kind {
         Kind::Time => over_time(&subjects, request)?,
         Kind::Cdf => distribution(&subjects, request)?,
         Kind::Sweep => sweep(stored, &subjects, request)?,
@@ -38,14 +40,20 @@ pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureErro
     let ids: Vec<&str> = ids.into_iter().collect();
     let mut figure = Figure {
         title: format!("{} of {}", words(request.metric), ids.join(", ")),
+        heading: request.title.clone().unwrap_or_default(),
         kind,
         x,
         y,
         content,
+        looks,
+        capacity: None,
         width: request.width,
         facet: None,
         states: request.metric.states(),
     };
+    if let Some(link) = &request.capacity {
+        capacity::add(&mut figure, link, stored, request)?;
+    }
     adjust(&mut figure, request)?;
     Ok(figure)
 }
@@ -86,7 +94,7 @@ fn window(subject: &Subject, request: &Request) -> Window {
 /// An axis of the metric's values. `largest` chooses the unit.
 fn values_axis(request: &Request, name: String, largest: f64, ends: (f64, f64), log: bool) -> Axis {
     let (one, unit) = show::scale(largest, request.metric.unit());
-    Axis { name, unit, one, base: request.metric.unit().symbol(), ticks: None, ends, log }
+    Axis { name, unit, one, base: request.metric.unit().symbol(), ticks: None, at: None, ends, log }
 }
 
 fn log_x(request: &Request) -> bool {
@@ -102,7 +110,8 @@ fn nothing(request: &Request) -> FigureError {
     )
 }
 
-type Gathered = (Axis, Axis, Content);
+/// The axes, the content, and the looks of its lines by their numbers.
+type Gathered = (Axis, Axis, Content, Vec<Look>);
 
 /// A vertical axis that holds all values, and zero where the metric begins there.
 fn means_axis(request: &Request, name: String, values: impl Iterator<Item = f64>) -> Axis {

@@ -28,7 +28,8 @@ fn samples(subject: &Subject, runs: &[&Run], request: &Request) -> Vec<f64> {
 pub fn distribution(subjects: &[Subject], request: &Request) -> Result<Gathered, FigureError> {
     let mut traces = Vec::new();
     let (mut low, mut high, mut positive) = (f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY);
-    for (subject, (of, colour)) in subjects.iter().zip(labels(subjects)?) {
+    let (labels, looks) = labels(subjects)?;
+    for (subject, (of, colour)) in subjects.iter().zip(labels) {
         for (engine, runs) in subject.engines(request) {
             let samples = samples(subject, &runs, request);
             if samples.is_empty() {
@@ -63,5 +64,5 @@ pub fn distribution(subjects: &[Subject], request: &Request) -> Result<Gathered,
         _ => "Share of samples",
     };
     let y = Axis { one: 0.01, base: "1", ..Axis::linear(what, "%", (0.0, 1.0)) };
-    Ok((x, y, Content::Lines(traces)))
+    Ok((x, y, Content::Lines(traces), looks))
 }

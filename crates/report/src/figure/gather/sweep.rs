@@ -3,7 +3,8 @@
 use super::{Gathered, log_x, means_axis, nothing, settings, values_axis, window, words};
 use crate::axis::{Axis as Swept, Grid, Settings, place_among, with_unit};
 use crate::figure::canvas::number;
-use crate::figure::select::{Subject, check_number, place};
+use crate::figure::look::looks;
+use crate::figure::select::{Subject, place};
 use crate::figure::{Axis, Content, FigureError, Line, MapOf, Request};
 use crate::files::Stored;
 use crate::measure;
@@ -14,6 +15,10 @@ use std::collections::BTreeSet;
 
 /// Maps next to each other.
 const MOST_MAPS: usize = 3;
+/// The most values of a sweep that are the ticks of its axis.
+const MOST_TICKS: usize = 7;
+/// The least distance of such ticks, as a part of the axis.
+const LEAST_ROOM: f64 = 0.09;
 
 /// The names of all points of all directories.
 fn places(stored: &[Stored]) -> Vec<String> {
@@ -58,6 +63,7 @@ pub fn sweep(
     let names = names.len() > 1;
     let mut order: Vec<String> = Vec::new();
     let mut traces: Vec<Line> = Vec::new();
+    let mut told: Vec<Vec<String>> = Vec::new();
     for subject in subjects {
         let (directory, index) = subject.at;
         let at = swept.at[first[directory] + index];
@@ -71,6 +77,14 @@ pub fn sweep(
         let parts: Vec<String> = parts.into_iter().flatten().filter(|p| !p.is_empty()).collect();
         let of = show::clean(&parts.join(", "), 60);
         let colour = place_among(&mut order, of.clone());
+        if colour == told.len() {
+            // The variable along the axis is the same for all.
+            let mut parts = subject.parts();
+            if let Some(variable) = swept.variable.filter(|v| common && *v < settings.len()) {
+                parts.remove(1 + variable);
+            }
+            told.push(parts);
+        }
         for (engine, runs) in subject.engines(request) {
             let Some((mean, half)) = mean(subject, &runs, request) else {
                 continue;
@@ -93,7 +107,7 @@ pub fn sweep(
                 (mean, mean - half, mean + half);
         }
     }
-    check_number(&order)?;
+    let looks = looks(&told, &order)?;
     if traces.is_empty() {
         return Err(nothing(request));
     }
@@ -113,8 +127,18 @@ pub fn sweep(
             (least - room, most + room)
         }
     };
-    let x = Axis { ticks: swept.ticks, log, ..Axis::linear(swept.name, swept.unit, ends) };
-    Ok((x, y, Content::Lines(traces)))
+    // A few values that were measured are the ticks.
+    let at = (swept.ticks.is_none() && apart(&swept.x, ends, log)).then(|| swept.x.clone());
+    let x = Axis { ticks: swept.ticks, at, log, ..Axis::linear(swept.name, swept.unit, ends) };
+    Ok((x, y, Content::Lines(traces), looks))
+}
+
+/// Returns whether values along an axis are so few and so far apart that each may have a tick.
+fn apart(values: &[f64], (from, to): (f64, f64), log: bool) -> bool {
+    let place = |v: f64| if log { v.ln() } else { v };
+    let room = place(to) - place(from);
+    let far = |pair: &[f64]| place(pair[1]) - place(pair[0]) >= LEAST_ROOM * room;
+    values.len() <= MOST_TICKS && values.windows(2).all(far)
 }
 
 pub fn map(
@@ -180,5 +204,5 @@ pub fn map(
     let ((up_name, up), (across_name, across)) = (side(0), side(1));
     let x = Axis::linear(format!("{across_name} / {up_name}"), "", (0.0, 1.0));
     let map = MapOf { across, up, panels };
-    Ok((x, value, Content::Map(map)))
+    Ok((x, value, Content::Map(map), Vec::new()))
 }

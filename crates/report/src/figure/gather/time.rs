@@ -14,7 +14,7 @@ const MOST_BANDS: usize = 3;
 
 pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, FigureError> {
     let metric = request.metric;
-    let labels = labels(subjects)?;
+    let (labels, looks) = labels(subjects)?;
     let bands = subjects.len() <= MOST_BANDS;
     let mut traces = Vec::new();
     let mut roles = Vec::new();
@@ -70,7 +70,7 @@ pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, Fi
         name += " of a flow";
     }
     let x = Axis::linear("Time", "s", (start, end));
-    Ok((x, shown_axis(request, name, shown), Content::Lines(traces)))
+    Ok((x, shown_axis(request, name, shown), Content::Lines(traces), looks))
 }
 
 /// The samples of a run that are shown.

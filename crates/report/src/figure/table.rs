@@ -1,0 +1,155 @@
+//! Means over a sweep as tables for a paper or a page.
+
+use super::canvas::number;
+use super::{Content, Figure, FigureError, Kind};
+use accord_units::words;
+
+words! {
+    /// The language of a table.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Markup by name {
+        /// Markdown, as GitHub reads it.
+        Markdown = "md",
+        /// LaTeX, with the rules of the package booktabs.
+        Latex = "tex",
+    }
+}
+
+/// Returns the table: a row per line and a column per value of the sweep, or the other way round.
+pub fn table(figure: &Figure, markup: Markup) -> Result<String, FigureError> {
+    let (head, rows) = cells(figure)?;
+    Ok(match markup {
+        Markup::Markdown => markdown(&head, &rows),
+        Markup::Latex => latex(&head, &rows),
+    })
+}
+
+type Cells = (Vec<String>, Vec<Vec<String>>);
+
+fn cells(figure: &Figure) -> Result<Cells, FigureError> {
+    let (x, y) = (&figure.x, &figure.y);
+    match &figure.content {
+        Content::Lines(lines) if figure.kind == Kind::Sweep => {
+            let engines: std::collections::BTreeSet<_> = lines.iter().map(|l| l.engine).collect();
+            let name = |l: &super::Line| match (l.of.as_str(), engines.len()) {
+                ("", _) => l.engine.to_string(),
+                (of, 1) => of.to_string(),
+                (of, _) => format!("{of}, {}", l.engine),
+            };
+            let value = |l: &super::Line, i: usize| match (l.y[i], l.high[i] - l.y[i]) {
+                (v, _) if !v.is_finite() => "–".into(),
+                (v, half) if half.is_finite() && half > 0.0 => {
+                    let decimals = decimals(half / y.one);
+                    format!("{:.decimals$} ± {:.decimals$}", v / y.one, half / y.one)
+                }
+                (v, _) => format!("{:.*}", decimals(v / y.one / 10.0), v / y.one),
+            };
+            let count = lines.first().map_or(0, |l| l.x.len());
+            let at = |i: usize| match &x.ticks {
+                Some(words) => words[i].clone(),
+                None => number(lines[0].x[i] / x.one),
+            };
+            let corner = format!("{} by {}", y.label(), x.label());
+            // The longer side goes down.
+            if lines.len() > count {
+                let row = |l: &super::Line| {
+                    std::iter::once(name(l)).chain((0..count).map(|i| value(l, i))).collect()
+                };
+                let head = std::iter::once(corner).chain((0..count).map(at)).collect();
+                return Ok((head, lines.iter().map(row).collect()));
+            }
+            let row = |i: usize| {
+                std::iter::once(at(i)).chain(lines.iter().map(|l| value(l, i))).collect()
+            };
+            let head = std::iter::once(corner).chain(lines.iter().map(name)).collect();
+            Ok((head, (0..count).map(row).collect()))
+        }
+        Content::Map(map) => {
+            let mut head = vec![format!("{} by {}", y.label(), x.label())];
+            head.extend(map.across.iter().cloned());
+            let mut rows = Vec::new();
+            for (title, values) in &map.panels {
+                for (up, values) in map.up.iter().zip(values.chunks(map.across.len())) {
+                    let name =
+                        if map.panels.len() > 1 { format!("{title}: {up}") } else { up.clone() };
+                    let cell = |v: &f64| match v.is_finite() {
+                        true => format!("{:.*}", decimals(v / y.one / 10.0), v / y.one),
+                        false => "–".into(),
+                    };
+                    rows.push(std::iter::once(name).chain(values.iter().map(cell)).collect());
+                }
+            }
+            Ok((head, rows))
+        }
+        _ => Err(FigureError::wrong(
+            format!("a figure of the kind {} is no table", figure.kind.name()),
+            "--kind sweep has a table of means, and --csv the data of the others",
+        )),
+    }
+}
+
+/// Returns the decimals with which a value has two digits, or one if it is large.
+fn decimals(value: f64) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 2;
+    }
+    (1 - value.abs().log10().floor() as i32).clamp(0, 6) as usize
+}
+
+fn markdown(head: &[String], rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|c| c.replace('|', "\\|")).collect();
+        format!("| {} |\n", cells.join(" | "))
+    };
+    let rule = format!("|{}\n", "---|".repeat(head.len()));
+    line(head) + &rule + &rows.iter().map(|row| line(row)).collect::<String>()
+}
+
+fn latex(head: &[String], rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| {
+        let cells: Vec<String> = cells.iter().map(|c| escaped(c)).collect();
+        format!("  {} \\\\\n", cells.join(" & "))
+    };
+    let columns = "r".repeat(head.len().saturating_sub(1));
+    let body: String = rows.iter().map(|row| line(row)).collect();
+    format!(
+        "\\begin{{tabular}}{{l{columns}}}\n  \\toprule\n{}  \\midrule\n{body}  \\bottomrule\n\\end{{tabular}}\n",
+        line(head)
+    )
+}
+
+/// Returns a text with the signs that LaTeX takes for commands escaped.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
+            '\\' => out += "\\textbackslash{}",
+            '~' => out += "\\textasciitilde{}",
+            '^' => out += "\\textasciicircum{}",
+            '±' => out += "$\\pm$",
+            'µ' => out += "$\\mu$",
+            '–' => out += "--",
+            '\u{2212}' => out += "$-$",
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_of_languages_are_escaped() {
+        assert_eq!(escaped("50 % a_b ± 1 µs"), "50 \\% a\\_b $\\pm$ 1 $\\mu$s");
+        let row = [vec!["a|b".to_string(), "1".into()]];
+        assert_eq!(markdown(&row[0], &row), "| a\\|b | 1 |\n|---|---|\n| a\\|b | 1 |\n");
+    }
+
+    #[test]
+    fn values_have_two_digits_of_their_interval() {
+        assert_eq!([0.012, 0.5, 3.0, 40.0, 900.0].map(decimals), [3, 2, 1, 0, 0]);
+    }
+}
