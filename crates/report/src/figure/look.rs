@@ -14,7 +14,7 @@ pub const SHADES: usize = 6;
 pub struct Look {
     /// The number of its colour.
     pub hue: usize,
-    /// Its shade among as many.
+    /// The number of its shade, and the number of shades of its colour.
     pub shade: (usize, usize),
 }
 
@@ -38,7 +38,7 @@ impl Look {
     }
 }
 
-/// Returns the looks of subjects by what tells them apart: for each, the values of the same things in the
+/// Returns the looks of subjects by their parts: for each, the values of the same things in the
 /// same order. If exactly two things differ, one has the colour and the other, a quantity if one of them
 /// is, the shade.
 ///

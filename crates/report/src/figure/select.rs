@@ -23,7 +23,7 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Returns what tells the subject from others: the directory, the settings of the point, and its name.
+    /// Returns the parts by which subjects differ: the directory, the settings of the point, and its name.
     pub fn parts(&self) -> Vec<String> {
         let settings = self.point.manifest.scenario.point.iter().map(|(_, value)| value.clone());
         let mut parts = vec![self.at.0.to_string()];

@@ -133,7 +133,7 @@ pub fn sweep(
     Ok((x, y, Content::Lines(traces), looks))
 }
 
-/// Returns whether values along an axis are so few and so far apart that each may have a tick.
+/// Returns whether each value along an axis has room for a tick of its own.
 fn apart(values: &[f64], (from, to): (f64, f64), log: bool) -> bool {
     let place = |v: f64| if log { v.ln() } else { v };
     let room = place(to) - place(from);
