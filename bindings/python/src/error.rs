@@ -1,7 +1,7 @@
 //! Errors as Python exceptions.
 
 use accord::Error;
-use accord::language::ScenarioError as ScenarioProblem;
+use accord::language::TextError as ScenarioProblem;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::import_exception;
 use pyo3::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::built_in::BUILT_IN;
 use accord_fluid::FluidError;
-use accord_language::{Errors, ScenarioError};
+use accord_language::{Errors, TextError};
 #[cfg(not(target_family = "wasm"))]
 use accord_live::LiveError;
 use accord_record::Interrupted;
@@ -57,8 +57,8 @@ impl Error {
     }
 }
 
-impl From<ScenarioError> for Error {
-    fn from(e: ScenarioError) -> Error {
+impl From<TextError> for Error {
+    fn from(e: TextError) -> Error {
         Error::Scenario(e.into())
     }
 }

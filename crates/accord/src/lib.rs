@@ -27,6 +27,7 @@
 //! | [`units`], [`family`] | quantities; the declarations of controllers and disciplines |
 //! | [`control`], [`aqm`] | controllers; queue disciplines |
 //! | [`traffic`], [`scenario`], [`language`] | applications; the network model; scenario files |
+//! | [`form`] | the reader of files of tables that people write |
 //! | [`port`], [`transport`] | output ports; endpoints and the wire format |
 //! | [`record`], [`columns`] | the record of a run; tables as Parquet and CSV |
 //! | [`files`] | files that are written whole or not at all, and a reader with a limit |
@@ -51,6 +52,7 @@ pub use accord_explain as explain;
 pub use accord_family as family;
 pub use accord_files as files;
 pub use accord_fluid as fluid;
+pub use accord_form as form;
 pub use accord_language as language;
 #[cfg(not(target_family = "wasm"))]
 pub use accord_live as live;

@@ -109,8 +109,8 @@ pub enum Command {
     /// Lists controllers, disciplines, metrics, experiments, templates.
     #[command(after_help = "Example:\n  accord list controllers monaco")]
     List(List),
-    /// Prints the JSON Schema of scenario files or of a command's output.
-    #[command(after_help = "Example:\n  accord schema > accord.schema.json")]
+    /// Prints the JSON Schema of a kind of file or of a command's output.
+    #[command(after_help = "Examples:\n  accord schema > accord.schema.json\n  accord schema pack")]
     Schema(Schema),
     /// Measures the speed of the engines on this machine.
     ///
@@ -316,10 +316,28 @@ pub struct Lab {
     pub save: Option<PathBuf>,
 }
 
+/// A kind of file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Kind {
+    /// A scenario, which is the default.
+    #[default]
+    Scenario,
+    /// A pack of evaluations: `pack.toml`.
+    Pack,
+    /// Rules of `accord evaluate`.
+    Rules,
+    /// A site of a gateway.
+    #[cfg(feature = "gateway")]
+    Site,
+}
+
 #[derive(Group)]
 pub struct Schema {
-    /// The command whose JSON output the schema describes, instead of the scenario language.
-    #[arg(short, long, value_name = "COMMAND", value_parser = clap::builder::PossibleValuesParser::new(accord::report::OUTPUTS))]
+    /// The kind of file.
+    #[arg(value_enum, default_value_t, hide_default_value = true)]
+    pub file: Kind,
+    /// The command whose JSON output the schema describes, instead of a file.
+    #[arg(short, long, conflicts_with = "file", value_name = "COMMAND", value_parser = clap::builder::PossibleValuesParser::new(accord::report::OUTPUTS))]
     pub output: Option<String>,
 }
 

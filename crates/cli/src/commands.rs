@@ -1,6 +1,6 @@
 //! The commands.
 
-use crate::args::{Args, Command, Run};
+use crate::args::{Args, Command, Kind, Run};
 use crate::capture::CaptureFile;
 use crate::choice::controllers;
 use crate::evaluate::output::put_at;
@@ -49,7 +49,13 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Stability(a) => stability::run(&a, catalogue),
         Command::Schema(a) => {
             let schema = a.output.and_then(|command| output_schema(&command));
-            json(&schema.unwrap_or_else(|| accord::language::schema(catalogue)))?;
+            json(&schema.unwrap_or_else(|| match a.file {
+                Kind::Scenario => accord::language::schema(catalogue),
+                Kind::Pack => accord_evaluate::pack::schema(),
+                Kind::Rules => accord_evaluate::rule::schema(),
+                #[cfg(feature = "gateway")]
+                Kind::Site => accord_gateway::config::schema(),
+            }))?;
             Ok(true)
         }
         Command::Bench(a) => bench::run(&a, catalogue),

@@ -2,7 +2,7 @@
 
 use crate::output::{NoOutput, note, notes_are_coloured, report};
 use accord::Error;
-use accord::language::{Errors, ScenarioError, suggest};
+use accord::form::{Errors, TextError, suggest};
 use accord::report::is_refused;
 use accord::report::show::visible;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
@@ -115,7 +115,7 @@ pub fn unwritable(path: &Path) -> impl Fn(io::Error) -> Failure {
 }
 
 /// Prints an error as rustc does, with its place in a scenario if it has one.
-fn show(message: &str, place: Option<&ScenarioError>, hint: Option<&str>) {
+fn show(message: &str, place: Option<&TextError>, hint: Option<&str>) {
     let message = visible(message);
     let source = place.map(|e| (visible(&e.origin.name), visible(&e.origin.text), e));
     let hint = hint.map(visible);
@@ -157,8 +157,8 @@ impl From<Errors> for Failure {
     }
 }
 
-impl From<ScenarioError> for Failure {
-    fn from(e: ScenarioError) -> Failure {
+impl From<TextError> for Failure {
+    fn from(e: TextError) -> Failure {
         Failure::Scenario(e.into())
     }
 }

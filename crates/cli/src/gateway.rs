@@ -122,16 +122,12 @@ mod parts {
     use crate::gateway::args::Import;
     use crate::output::{data, json, note};
     use accord::files::{read_text, write_new};
-    use accord::language::{ScenarioError, Source};
     use accord::report::show::count;
     use accord::units::Rate;
     use accord_gateway::check::check as findings;
-    use accord_gateway::config::{
-        self, ConfigError, LoadError, Mode, PeerConfig, Site, load, status_socket,
-    };
-    use accord_gateway::keys::{PrivateKey, SharedKey, redacted};
+    use accord_gateway::config::{self, LoadError, Mode, PeerConfig, Site, load, status_socket};
+    use accord_gateway::keys::{PrivateKey, SharedKey};
     use std::path::{Path, PathBuf};
-    use std::sync::Arc;
 
     pub fn keys(file: &Path) -> Result<bool, Failure> {
         let key = if file.exists() {
@@ -158,8 +154,8 @@ mod parts {
     pub fn import(args: &Import) -> Result<bool, Failure> {
         let name = args.file.file_stem().unwrap_or_default().to_string_lossy();
         let source = read_text(&args.file, config::LARGEST).map_err(unreadable(&args.file))?;
-        let imported = config::import(&source, &name, args.cap)
-            .map_err(|e| located(&args.file, &source, e))?;
+        let file = args.file.display().to_string();
+        let imported = config::import(&file, &source, &name, args.cap)?;
         let place = |name: &str| args.to.join(name);
         let site = place(&format!("{name}.toml"));
         let (file, key) = &imported.key;
@@ -234,6 +230,7 @@ mod parts {
     #[cfg(target_os = "linux")]
     pub fn drive(path: &Path, until_stdin_closes: bool) -> Result<bool, Failure> {
         use accord_gateway::{Ended, Options, RunError};
+        use std::sync::Arc;
         use std::sync::atomic::{AtomicBool, Ordering};
         let stop: Arc<AtomicBool> = Arc::default();
         if until_stdin_closes {
@@ -313,14 +310,13 @@ mod parts {
     fn socket(path: &Path) -> Result<PathBuf, Failure> {
         let socket = match load(path) {
             Ok(site) => site.interface.status,
-            Err(LoadError::Wrong { text, error }) => {
+            Err(LoadError::Wrong { text, errors }) => {
                 let socket = status_socket(&text, path);
-                let mistake = located(path, &text, error);
                 if socket.is_none() {
-                    return Err(mistake.into());
+                    return Err(errors.into());
                 }
                 note(format!(
-                    "warning: {mistake}\n  a running gateway continues with the previous version of the file"
+                    "warning: {errors}\n  a running gateway continues with the previous version of the file"
                 ));
                 socket
             }
@@ -340,15 +336,7 @@ mod parts {
     fn wrong(path: &Path, error: LoadError) -> Failure {
         match error {
             LoadError::Unreadable(e) => unreadable(path)(e),
-            LoadError::Wrong { text, error } => located(path, &text, error).into(),
+            LoadError::Wrong { errors, .. } => errors.into(),
         }
-    }
-
-    /// Returns an error in a site file, with its place.
-    fn located(path: &Path, source: &str, error: ConfigError) -> ScenarioError {
-        // A key at a wrong place is not shown.
-        let text = redacted(source);
-        let origin = Arc::new(Source { name: path.display().to_string(), text });
-        ScenarioError::at(&origin, error.span, error.message, error.hint)
     }
 }

@@ -174,7 +174,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
 pub fn metric(name: &str) -> Result<Metric, Failure> {
     name.replace(['-', ' '], "_").parse().map_err(|why: String| {
         let known = Metric::known().into_iter().map(Metric::name);
-        let hint = accord::language::suggest(name, known);
+        let hint = accord::form::suggest(name, known);
         let hint = hint.map_or(String::new(), |hint| format!("{hint} "));
         Failure::new(why).hint(format!("{hint}`accord list metrics` lists them"))
     })

@@ -102,7 +102,7 @@ fn known(ids: &[String]) -> Result<(), Failure> {
         return Ok(());
     };
     let known = BUILT_IN.iter().map(|(known, _)| *known);
-    let hint = match accord::language::suggest(id, known) {
+    let hint = match accord::form::suggest(id, known) {
         Some(hint) => format!("{hint} accord list experiments shows all"),
         None => "accord list experiments shows them".into(),
     };

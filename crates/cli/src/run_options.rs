@@ -2,7 +2,7 @@
 
 use crate::names;
 use crate::qlogs::QlogVersion;
-use accord::language::Errors;
+use accord::form::Errors;
 use accord::live::Mode;
 use accord::scenario::{Engine, Metric, Scenario};
 use accord::units::Bytes;
@@ -109,7 +109,7 @@ pub fn seed(text: &str) -> Result<u64, String> {
 fn quantity(text: &str) -> Result<Metric, String> {
     crate::plot::metric(text).map_err(|_| {
         let known = Metric::known().into_iter().map(Metric::name);
-        let hint = accord::language::suggest(text, known);
+        let hint = accord::form::suggest(text, known);
         let hint = hint.unwrap_or_else(|| "`accord list metrics` lists them".into());
         format!("there is no such metric; {hint}")
     })

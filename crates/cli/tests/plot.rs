@@ -86,6 +86,28 @@ fn the_schema_refuses_what_the_program_refuses() {
     }
 }
 
+/// The schemas of packs and rules take what the program takes, and refuse what it refuses.
+#[test]
+fn packs_and_rules_have_schemas() {
+    let dir = folder(&[]);
+    let validator = |kind: &str| {
+        let schema = accord(dir.path(), &["schema", kind]).with(0).json();
+        jsonschema::validator_for(&schema).expect("a schema")
+    };
+    let json = |text: &str| -> Value { toml::from_str(text).expect("TOML") };
+    let packs = validator("pack");
+    let mut read = 0;
+    for (path, text) in accord::PACK_FILES.iter().filter(|(path, _)| path.ends_with("/pack")) {
+        assert!(packs.is_valid(&json(text)), "{path}");
+        assert!(!packs.is_valid(&json(&text.replacen("title =", "titel =", 1))), "{path}");
+        read += 1;
+    }
+    assert!(read > 5, "{read} packs");
+    let rules = validator("rules");
+    assert!(rules.is_valid(&json("require = [\"a: b < 1\"]\nfail_on = []")));
+    assert!(!rules.is_valid(&json("require = [1]")) && !rules.is_valid(&json("requires = []")));
+}
+
 #[test]
 fn json_is_what_the_schema_says() {
     let dir = folder(&[("sweep.toml", &sweep()), ("small.toml", SMALL)]);

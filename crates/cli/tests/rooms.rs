@@ -15,7 +15,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("traffic", &["units"]),
     ("scenario", &["units", "family", "traffic"]),
     ("record", &["units", "family", "scenario"]),
-    ("language", &["units", "family", "traffic", "scenario", "files"]),
+    ("form", &["units"]),
+    ("language", &["units", "family", "traffic", "scenario", "files", "form"]),
     ("solver", &[]),
     ("theory", &["units", "family", "traffic", "scenario", "record", "solver"]),
     ("fluid", &["units", "family", "traffic", "scenario", "record"]),
@@ -58,7 +59,18 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("host", &["units"]),
     (
         "gateway",
-        &["units", "family", "control", "aqm", "port", "transport", "door", "host", "files"],
+        &[
+            "units",
+            "family",
+            "control",
+            "aqm",
+            "port",
+            "transport",
+            "door",
+            "host",
+            "files",
+            "form",
+        ],
     ),
     // The library may use all crates except the readers of topologies; the program may use the
     // library, and these.
@@ -74,6 +86,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "traffic",
             "scenario",
             "record",
+            "form",
             "language",
             "solver",
             "theory",

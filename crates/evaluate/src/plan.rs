@@ -4,7 +4,8 @@ use crate::measure::{entries, unit};
 use crate::pack::{Case, Pack, Section, SubjectRole, Tier};
 use crate::program::Instances;
 use crate::subject::{COMMAND, Subject};
-use accord::language::{Errors, File, ScenarioError, suggest};
+use accord::form::{Errors, TextError, suggest};
+use accord::language::File;
 use accord::margins::stability;
 use accord::report::label;
 use accord::scenario::{Engine, MetricUnit, Scenario};
@@ -198,7 +199,7 @@ fn check_parameters(pack: &Pack, catalogue: &Catalogue) -> Result<(), Errors> {
         if !known().any(|name| name == parameter.name) {
             let message = format!("no {} has a parameter \"{}\"", pack.role.name(), parameter.name);
             let (span, hint) = (parameter.span.clone(), suggest(&parameter.name, known()));
-            return Err(ScenarioError::at(&pack.origin, span, message, hint).into());
+            return Err(TextError::at(&pack.origin, span, message, hint).into());
         }
     }
     Ok(())
@@ -254,7 +255,7 @@ fn points(
 /// Returns an error at the place of the case in the pack.
 fn of_case(pack: &Pack, case: &Case, why: &str) -> Errors {
     let message = format!("case \"{}\": {why}", case.name);
-    ScenarioError::at(&pack.origin, case.span.clone(), message, None).into()
+    TextError::at(&pack.origin, case.span.clone(), message, None).into()
 }
 
 /// Returns the scenarios by seed and point with the subject in them, or why it does not fit.

@@ -3,7 +3,7 @@
 use crate::pack::{Parameter, SubjectRole};
 use accord::Catalogue;
 use accord::family::{Family, Role};
-use accord::language::suggest;
+use accord::form::suggest;
 
 /// The subject of an evaluation, or a rival: `vegas`, or `vegas,alpha=4 pkt`.
 #[derive(Clone, Debug, PartialEq, Eq)]

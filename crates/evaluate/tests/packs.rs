@@ -170,26 +170,34 @@ fn plan(pack: &str, scenario: &str) -> Result<Plan, String> {
 fn wrong_packs_have_errors_with_their_place() {
     assert!(plan(PACK, SCENARIO).is_ok());
     for (from, to, expected) in [
-        ("name = \"mine\"", "name = \"../mine\"", "pack.toml:2:8: \"../mine\" is no name"),
-        ("source = \"here\"", "sorce = \"here\"", "pack.toml:4:1: unknown field `sorce`"),
-        ("subject = \"controller\"\n", "", "missing field `subject`"),
+        ("name = \"mine\"", "name = \"../mine\"", "pack.toml:2:8: \"../mine\" is not a name"),
+        (
+            "source = \"here\"",
+            "sorce = \"here\"",
+            "pack.toml:4:1: unknown key \"sorce\"\n  hint: did you mean \"source\"?",
+        ),
+        ("subject = \"controller\"\n", "", "`subject` is missing"),
         (
             "metric = \"utilisation\"",
             "metric = \"utilization\"",
-            "pack.toml:10:10: there is no metric \"utilization\"\n  hint: did you mean \"utilisation\"?",
+            "pack.toml:10:10: \"utilization\" is not known\n  hint: did you mean \"utilisation\"?",
         ),
-        ("better = \"more\"", "better = \"most\"", "unknown variant `most`"),
+        (
+            "better = \"more\"",
+            "better = \"most\"",
+            "\"most\" is not known\n  hint: there are: more, less, near 100 %, none",
+        ),
         (
             "metric = \"utilisation\"\nof = \"bottleneck\"",
             "ratio = [\"a\", \"b\"]",
-            "\"a\" must name an earlier measure that is not a ratio",
+            "there is no measure \"a\" above",
         ),
         (
             "measures = [\"utilisation\"]",
             "measures = [\"utilization\"]",
             "pack.toml:24:13: there is no measure \"utilization\"\n  hint: did you mean \"utilisation\"?",
         ),
-        ("scenario = \"one\"", "scenario = \"/etc/passwd\"", "is no name"),
+        ("scenario = \"one\"", "scenario = \"/etc/passwd\"", "is not a name"),
         ("scenario = \"one\"", "scenario = \"two\"", "scenario \"two.toml\": cannot be read"),
         ("of = \"bottleneck\"", "of = \"bottelneck\"", "case \"one\": "),
         (
@@ -223,6 +231,14 @@ fn wrong_packs_have_errors_with_their_place() {
         let error = plan(&wrong, SCENARIO).expect_err(to);
         assert!(error.contains(expected), "{to}: {error}");
     }
+    // All at once: of the form, and then of names.
+    let wrong = PACK.replace("title = \"One\"", "titel = \"One\"").replace("\"more\"", "\"most\"");
+    let error = plan(&wrong, SCENARIO).expect_err("two");
+    assert!(error.contains("did you mean \"title\"?") && error.contains("\"most\""), "{error}");
+    let two = "measures = [\"a\"]\n[[section]]\nnumber = \"2\"\ntitle = \"\"\nasks = \"\"\n";
+    let error =
+        plan(&PACK.replace("measures = [\"utilisation\"]", two), SCENARIO).expect_err("two");
+    assert!(error.contains("no measure \"a\"") && error.contains("2 has no case"), "{error}");
     let error = plan(PACK, &SCENARIO.replace("\"8 Mbps\"", "8")).expect_err("a bare number");
     assert!(error.contains("one.toml:4:8: "), "{error}");
     assert!(plan("\u{0}", SCENARIO).is_err());
@@ -306,7 +322,10 @@ fn rules_of_users_name_what_is_run() {
     let found = ruled(PACK, SCENARIO, &asked.rules).expect_err("there is no case two");
     assert!(found.starts_with("rules.toml:3:9: pack mine has no case"), "{found}");
     for (text, expected) in [
-        ("requires = []", "rules.toml:1:1: unknown field `requires`"),
+        (
+            "requires = []",
+            "rules.toml:1:1: unknown key \"requires\"\n  hint: did you mean \"require\"?",
+        ),
         ("require = [1]", "rules.toml:1:12: "),
         ("require = [\"a\\u0020b: c < 1\"]", "rules.toml:1:12: a rule is a plain text in one line"),
         ("require = [\"no rule\"]", "rules.toml:1:13: the rule names no pack"),

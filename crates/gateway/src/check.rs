@@ -143,7 +143,7 @@ mod tests {
                  cap = \"{uplink}\"\nservice = {{ contract = \"{contract}\", weight = {weight} }}\n"
             );
         }
-        check(&parse(&text, Path::new("")).expect("a site"))
+        check(&parse("", &text).expect("a site"))
     }
 
     #[test]

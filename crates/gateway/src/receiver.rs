@@ -184,7 +184,7 @@ mod tests {
              public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
              networks = [\"10.0.0.0/8\"]\ncap = \"30 Mbps\"\n{service}\n"
         );
-        parse(&text, Path::new("")).expect("a site")
+        parse("", &text).expect("a site")
     }
 
     impl Tunnel {

@@ -1,6 +1,6 @@
 //! The page's view of a scenario that is being written: its errors and its network.
 
-use accord::language::ScenarioError;
+use accord::language::TextError;
 use accord::report::label;
 use accord::scenario::Scenario;
 use accord::{Catalogue, Error, File};
@@ -41,7 +41,7 @@ pub fn draft(name: &str, text: &str, catalogue: &Catalogue) -> Value {
     json!({ "errors": errors, "points": [], "network": null })
 }
 
-fn mark(e: &ScenarioError, text: &str) -> Value {
+fn mark(e: &TextError, text: &str) -> Value {
     let units = |byte: usize| text.get(..byte).unwrap_or(text).encode_utf16().count();
     json!({
         "message": e.message,

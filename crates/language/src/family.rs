@@ -1,10 +1,10 @@
 //! The reader of controllers and queue disciplines. Their names and parameters come from the
 //! families that the caller knows.
 
-use super::error::{Problem, Problems, fail, quote};
-use super::tree::{Data, Entry, Value};
 use super::{limits, read};
 use accord_family::{Family, Kind as ParamKind, Param, Raw, Values};
+use accord_form::{Data, Entry, Value};
+use accord_form::{Problem, Problems, fail, quote};
 
 /// The hint for a file that needs QUIC, in a build without it.
 pub(crate) const WITH_QUIC: &str =
@@ -146,12 +146,7 @@ fn set(values: &mut Values, entry: &Entry) -> Result<(), Problem> {
         Data::Whole(n) => Raw::Integer(*n),
         Data::Number(x) => Raw::Number(*x),
         Data::Flag(flag) => Raw::Flag(*flag),
-        Data::Foreign(_)
-        | Data::List(_)
-        | Data::Table(_)
-        | Data::Trace(_)
-        | Data::Steps(_)
-        | Data::Delays(_) => {
+        Data::Foreign(_) | Data::List(_) | Data::Table(_) | Data::Made(..) => {
             let message = format!("a parameter is a single value, not {}", entry.value.describe());
             return Err(Problem::new(entry.value.span, message));
         }

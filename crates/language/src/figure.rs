@@ -1,10 +1,10 @@
 //! The reader of values of expectations, in the unit of their metric.
 
-use super::error::Problem;
 use super::limits;
 use super::read;
 use super::shape::Shape;
-use super::tree::{Data, Value};
+use accord_form::Problem;
+use accord_form::{Data, Value};
 use accord_scenario::{Metric, MetricUnit};
 use accord_units::{Bytes, Duration, ParseError, Rate, Size};
 

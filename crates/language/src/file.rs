@@ -1,7 +1,5 @@
 //! Scenario files.
 
-use super::check::Checker;
-use super::error::{Errors, Problem, Problems, ScenarioError, Source, Span, quote};
 use super::family;
 use super::keys;
 use super::limits;
@@ -10,8 +8,10 @@ use super::resolve::{self, Context};
 use super::shape::Shape;
 use super::sweep::{self, Axis};
 use super::trace;
-use super::tree::{Table, Value};
 use accord_family::{Catalogue, Values};
+use accord_form::Checker;
+use accord_form::{Errors, Problem, Problems, Source, Span, TextError, quote};
+use accord_form::{Table, Value};
 use accord_scenario::Scenario;
 use std::io::Read;
 use std::path::Path;
@@ -30,7 +30,7 @@ pub struct File {
 impl File {
     /// Reads the file at `path`. Refuses a file larger than 8 MiB, a pipe and a device before reading
     /// it.
-    pub fn open(path: &Path) -> Result<File, ScenarioError> {
+    pub fn open(path: &Path) -> Result<File, TextError> {
         let name = path.display().to_string();
         match accord_files::open(path, limits::TEXT as u64) {
             Err(e) => Err(whole(&name, format!("cannot be read: {e}"))),
@@ -39,7 +39,7 @@ impl File {
     }
 
     /// Reads TOML from `input` to its end. `name` is as in [`File::parse`].
-    pub fn read(name: &str, input: impl Read) -> Result<File, ScenarioError> {
+    pub fn read(name: &str, input: impl Read) -> Result<File, TextError> {
         let mut bytes = Vec::new();
         // Reading one byte more than allowed detects a file that is too large, even if the file
         // system does not know its size.
@@ -55,7 +55,7 @@ impl File {
 
     /// Parses TOML. `name` is the name of the text in errors. Its stem is the scenario's `id` if
     /// the text has none. The files that the text names are looked for in the folder of `name`.
-    pub fn parse(name: &str, text: &str) -> Result<File, ScenarioError> {
+    pub fn parse(name: &str, text: &str) -> Result<File, TextError> {
         if text.len() > limits::TEXT {
             return Err(too_large(name));
         }
@@ -91,14 +91,14 @@ impl File {
 
     /// Sets the value at a dotted path, such as "link.bottleneck.rate". `value` is TOML or plain
     /// text. It is checked when the points are resolved.
-    pub fn set(&mut self, path: &str, value: &str) -> Result<(), ScenarioError> {
+    pub fn set(&mut self, path: &str, value: &str) -> Result<(), TextError> {
         let source = self.sources.len();
         self.sources
             .push(Arc::new(Source { name: "--set".to_string(), text: format!("{path}={value}") }));
         let at = Span::new(source, 0..path.len());
         let value = Value::from_argument(value, source, path.len() + 1);
-        let set = self.tree.knows(path, at);
-        let set = set.and_then(|()| self.tree.set(path, at, value));
+        let set = crate::path::knows(&self.tree, path, at);
+        let set = set.and_then(|()| crate::path::set(&mut self.tree, path, at, value));
         set.map_err(|problem| problem.locate(&self.sources))
     }
 
@@ -149,7 +149,7 @@ impl File {
         let mut scenarios = Vec::new();
         if let Some(sweeps) = self.tree.get(sweep::KEY) {
             let shape = Shape::Named(&keys::SWEEP);
-            Checker { catalogue, problems }.value(sweeps, &shape);
+            Checker { context: catalogue, problems }.value(sweeps, &shape);
         }
         let Some((axes, points)) = sweep::axes(&self.tree, problems) else {
             return scenarios;
@@ -206,7 +206,7 @@ impl File {
         // Sweeps and settings can have put other lines in.
         line::expand(&mut tree);
         trace::expand(&mut tree, files, problems);
-        let mut checker = Checker { catalogue: context.catalogue, problems };
+        let mut checker = Checker { context: context.catalogue, problems };
         checker.table(&tree, Span::default(), &keys::FILE);
         if !problems.is_empty() {
             return None;
@@ -238,12 +238,12 @@ fn chosen(axes: &[Axis], mut point: usize) -> Vec<usize> {
     chosen
 }
 
-fn whole(name: &str, message: String) -> ScenarioError {
+fn whole(name: &str, message: String) -> TextError {
     let source = Arc::new(Source { name: name.to_string(), text: String::new() });
     let message = format!("{} {message}", quote(name));
     Problem::new(Span::default(), message).locate(&[source])
 }
 
-fn too_large(name: &str) -> ScenarioError {
+fn too_large(name: &str) -> TextError {
     whole(name, format!("is larger than {} MiB", limits::TEXT >> 20))
 }

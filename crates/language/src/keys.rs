@@ -7,7 +7,8 @@ pub(crate) use demand::*;
 pub(crate) use links::*;
 
 use super::limits;
-use super::shape::{Default, Key, Section, Shape};
+use accord_form::{Default, key, section};
+use super::shape::{Key, Section, Shape, Own};
 use accord_family::Signal;
 use accord_scenario::{Across, Cause, Claim, Direction, Engine, GREEDY, LinkModel, Metric, Recorded};
 use accord_units::Words as _;
@@ -31,7 +32,7 @@ pub(crate) const FILE: Section = section("The file",
     key("fluid", Shape::Table(&FLUID), Nothing, "Settings of the fluid engine."),
     key("nodes", Shape::List(&Shape::Dotted), Words("the ends of the links, if there is no template"), "Names of routers and hosts; those of a template need not be listed."),
     key("topology", Shape::Table(&TOPOLOGY), Nothing, "Networks that are made of a few numbers."),
-    key("link", Shape::Links(&LINK), Nothing, "Links, by name; see [links](#links)."),
+    key("link", Shape::Own(Own::Links(&LINK)), Nothing, "Links, by name; see [links](#links)."),
     key("flow", Shape::Named(&FLOW), Nothing, "Groups of flows, by name."),
     key("event", Shape::List(&Shape::Table(&EVENT)), Nothing, "Changes during the run."),
     key("expect", Shape::List(&Shape::Table(&EXPECT)), Nothing, "Expected values of the runs."),
@@ -70,7 +71,7 @@ const PATH: Key = key("path", NODES, Words("the least delay from `from` to `to`"
 const REVERSE_PATH: Key = key("reverse_path", NODES, Words("the path backwards"), "Nodes on the way of acknowledgements and reports.");
 const ACCESS: Key = key("access", Shape::Table(&ATTACHMENT), Words("the flow starts at the first node of its path"), "Attaches a source host to the start of the path.");
 const EGRESS: Key = key("egress", Shape::Table(&ATTACHMENT), Words("the flow ends at the last node of its path"), "Attaches a sink host to the end of the path.");
-const CONTROLLER: Key = key("controller", Shape::Controller, Required, "The congestion controller, by name or as a table of `name` and its parameters.");
+const CONTROLLER: Key = key("controller", Shape::Own(Own::Controller), Required, "The congestion controller, by name or as a table of `name` and its parameters.");
 const KERNEL: Key = key("kernel", Shape::Name, Nothing, "In the live engine the flow is a TCP connection of the operating system with this congestion control: \"cubic\", \"reno\", \"bbr\" or another of its kernel, or \"accord\" for the flow's `controller` [in the kernel](kernel.md#run-a-controller-in-a-scenario). The other engines run the flow's `controller`.");
 const QUIC: Key = key("quic", Shape::Name, Nothing, "In packets and live the flow is a connection of this QUIC stack (\"quinn\", in a build with the feature `quic`), which runs the flow's `controller`. Not together with `kernel` or `through`.");
 const SERVICE: Key = key("service", Shape::Table(&SERVICES), Words("a fair share"), "The share of the network that the flow is to get, if its controller keeps accumulation.");
@@ -81,12 +82,12 @@ const START: Key = key("start", Shape::Either(&[Shape::Instant, Shape::Table(&UN
 const STOP: Key = key("stop", Shape::Instant, Nothing, "When it stops sending.");
 const AGGREGATE: Key = key("aggregate", Shape::Name, Value("default"), "The kind of traffic that queue disciplines take it for, such as \"udp\".");
 const SHARE: Key = key("share", Shape::Number(1e-6, 1e9), Words("the weight of its service, 1 without one"), "The share that a flow should have, relative to others: the reference of the fairness indices.");
-const PACKET: Key = key("packet", Shape::Either(&[Shape::Packet, Shape::Table(&PACKET_SIZES)]), Value("1000 B"), "Size of a data packet, headers included; of senders without a controller, it may be random.");
-const ACK: Key = key("ack", Shape::Packet, Value("40 B"), "Size of an acknowledgement, headers included.");
-const PROCESSING: Key = key("processing", Shape::Processing, Value("auto"), "Before each data packet of a stream its host takes a random time, uniform between zero and this; see [processing times](#processing-times).");
-const MIN_RTO: Key = key("min_rto", Shape::Timeout, Value("200 ms"), "Least retransmission time-out of a stream, 60 s at most; 200 ms is that of Linux, RFC 6298 asks for 1 s.");
+const PACKET: Key = key("packet", Shape::Either(&[Shape::Own(Own::Packet), Shape::Table(&PACKET_SIZES)]), Value("1000 B"), "Size of a data packet, headers included; of senders without a controller, it may be random.");
+const ACK: Key = key("ack", Shape::Own(Own::Packet), Value("40 B"), "Size of an acknowledgement, headers included.");
+const PROCESSING: Key = key("processing", Shape::Own(Own::Processing), Value("auto"), "Before each data packet of a stream its host takes a random time, uniform between zero and this; see [processing times](#processing-times).");
+const MIN_RTO: Key = key("min_rto", Shape::Own(Own::Timeout), Value("200 ms"), "Least retransmission time-out of a stream, 60 s at most; 200 ms is that of Linux, RFC 6298 asks for 1 s.");
 const PACING: Key = key("pacing", Shape::Flag, Value("false"), "Spaces the packets of a stream's window over the round trip, as Linux does with `fq`; see [pacing](#pacing).");
-const CONTROL: Key = key("control", Shape::Packet, Value("64 B"), "Size of a control packet, headers included.");
+const CONTROL: Key = key("control", Shape::Own(Own::Packet), Value("64 B"), "Size of a control packet, headers included.");
 
 pub(crate) const FLOW: Section = section("[flow.NAME]",
     "A group of flows of the same kind: `NAME.1`, `NAME.2`, ..., or just `NAME` in a group of one.", &[
@@ -117,7 +118,7 @@ pub(crate) const SERVICES: Section = section("service",
 
 pub(crate) const TUNNELS: Section = section("tunnel",
     "The gateways at the ends of a tunnel, which work as `accord gateway` does; see [gateways in scenarios](gateway/scenarios.md).", &[
-    key("overhead", Shape::Packet, Value("60 B"), "Bytes that each packet gains: 20 of IPv4 (40 of IPv6), 8 of UDP and 32 of WireGuard."),
+    key("overhead", Shape::Own(Own::Packet), Value("60 B"), "Bytes that each packet gains: 20 of IPv4 (40 of IPv6), 8 of UDP and 32 of WireGuard."),
     key("queue", Shape::Amount, Value("1 MB"), "Limit of the edge queue, where packets wait for their turn in queues by flow (FQ-CoDel), overhead included."),
     key("signal", Shape::Choice(Signal::words), Value("auto"), "The measure of the backlog in the network: the distance between a control pair's halves (`pairs`), the one-way delay above its minimum (`delay`), or the first that is found to work."),
 ]);
@@ -138,17 +139,17 @@ pub(crate) const EVENT: Section = section("[[event]]",
     REVERSE_PATH,
 ]);
 
-const FIGURES: &[Shape] = &[Shape::Figure, Shape::Map(&Shape::Figure)];
+const FIGURES: &[Shape] = &[Shape::Own(Own::Figure), Shape::Map(&Shape::Own(Own::Figure))];
 const LABELS: &[Shape] = &[Shape::Any, Shape::List(&Shape::Any)];
 
 pub(crate) const EXPECT: Section = section("[[expect]]",
     "A value of a run, and its target.", &[
     key("name", Shape::Text, Words("made of the other keys"), "One line for people, unique in the file."),
-    key("metric", Shape::Metric, Required, "The quantity."),
+    key("metric", Shape::Own(Own::Metric), Required, "The quantity."),
     key("of", Shape::Dotted, Required, "A group, a flow (`NAME.2`), a link, or an aggregate at a link (`bottleneck.udp`)."),
     key("engine", Shape::Either(&[Shape::Choice(Engine::words), Shape::List(&Shape::Choice(Engine::words))]), Value("packet"), "The engine of the run that is judged; a list makes one expectation for each."),
     key("during", Shape::Pair(&Shape::Instant), Words("the steady part"), "The part of the run that counts."),
-    key("over", Shape::Over, Value("mean"), "How the samples become one number, [a mean as the metric wants it](output.md#series); `variation` is their standard deviation over their mean."),
+    key("over", Shape::Own(Own::Over), Value("mean"), "How the samples become one number, [a mean as the metric wants it](output.md#series); `variation` is their standard deviation over their mean."),
     key("state", Shape::Text, Nothing, "In place of `over`, of a metric that is a state: the figure is the share of the samples in the state of this name. Without a target, one sample is expected to be."),
     key("across", Shape::Choice(Across::words), Value("each"), "How the numbers of a group's flows become one; with `each`, every one of them must meet the target, with `sum` the flows are [taken as one](output.md#series)."),
     key("equals", Shape::Either(FIGURES), Nothing, "The value, or the name of the engine that gives it; with `by`, a table of values."),
@@ -180,17 +181,9 @@ pub(crate) const SWEEP: Section = section("[sweep.NAME]",
     key("values", Shape::Either(&[Shape::List(&Shape::Any), Shape::Map(&Shape::Any)]), Required, "The values: a list, or a table that gives each a label."),
 ]);
 
-const fn section(title: &'static str, doc: &'static str, keys: &'static [Key]) -> Section {
-    Section { title, doc, keys, one_of: false }
-}
-
 /// Returns a section of which exactly one key has to be given.
 const fn one_of(title: &'static str, doc: &'static str, keys: &'static [Key]) -> Section {
     Section { title, doc, keys, one_of: true }
-}
-
-const fn key(name: &'static str, shape: Shape, default: Default, doc: &'static str) -> Key {
-    Key { name, shape, default, doc }
 }
 
 const fn needed(key: Key) -> Key {

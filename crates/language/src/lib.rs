@@ -1,8 +1,8 @@
 //! The scenario language: from the text of a file to [`Scenario`](accord_scenario::Scenario)s.
 //!
-//! A text becomes a tree in which each value knows its place (`tree`). `--set` and sweeps put other
-//! values into the tree. The form of the tree is checked against the key tables (`shape`, `keys`,
-//! `check`). Then names and defaults are resolved (`resolve`).
+//! A text becomes a tree in which each value knows its place ([`accord_form::Table`]). `--set` and sweeps
+//! put other values into the tree (`path`). The form of the tree is checked against the key tables
+//! (`shape`, `keys`). Then names and defaults are resolved (`resolve`).
 //!
 //! ```
 //! use accord_family::Catalogue;
@@ -38,8 +38,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod check;
-mod error;
 mod family;
 mod figure;
 mod file;
@@ -47,8 +45,8 @@ mod file;
 mod keys;
 mod limits;
 mod line;
+mod path;
 mod read;
-mod reference;
 mod resolve;
 mod schema;
 mod shape;
@@ -56,11 +54,14 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 mod trace;
-mod tree;
 
-pub use error::{Errors, ScenarioError, Source, suggest};
+pub use accord_form::{Errors, KeyTable, Source, TextError, suggest};
 pub use file::File;
 pub use limits::TEXT as LONGEST_TEXT;
-pub use reference::{KeyTable, reference};
 pub use schema::schema;
 pub use trace::parse as parse_trace;
+
+/// Returns every kind of table that a scenario file may have, with its keys.
+pub fn reference() -> Vec<KeyTable> {
+    accord_form::reference(&keys::FILE)
+}

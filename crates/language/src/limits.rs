@@ -1,8 +1,9 @@
 //! The upper bounds of scenarios. They are far beyond sensible use. They keep a slip or a hostile
 //! file from taking the machine's memory or time.
 
+pub(crate) use accord_form::limits::{AMOUNT, DELAY, NAME, RATE, SPAN};
 pub(crate) use accord_scenario::LARGEST_PACKET as PACKET;
-use accord_units::{Bytes, Duration, Rate};
+use accord_units::Duration;
 
 /// The largest size of a scenario file, in bytes.
 pub const TEXT: usize = 8 << 20;
@@ -25,14 +26,8 @@ pub(crate) const POINTS: usize = 10_000;
 pub(crate) const READS: usize = 20_000_000;
 /// The most samples of a series.
 pub(crate) const SAMPLES: u64 = 10_000_000;
-/// The longest run: 30 days.
-pub(crate) const SPAN: Duration = Duration::from_secs(30 * 24 * 3600);
-/// The longest propagation delay: an hour.
-pub(crate) const DELAY: Duration = Duration::from_secs(3600);
 /// The largest least retransmission time-out: the longest time-out there is [RFC 6298 §2.5].
 pub(crate) const MIN_RTO: Duration = Duration::from_secs(60);
-/// The highest rate: 100 Tbps.
-pub(crate) const RATE: Rate = Rate::from_bps(100_000_000_000_000);
 /// The most delivery opportunities of a trace: two minutes at 1 Gbps, or three hours at 10 Mbps. The
 /// longest that mahimahi ships has half a million.
 pub(crate) const OPPORTUNITIES: usize = 10_000_000;
@@ -47,12 +42,8 @@ pub(crate) const SIZES: usize = 100;
 /// The longest time that can be expected of a run. Up to it picoseconds survive the way into
 /// floating seconds and back.
 pub(crate) const FIGURE: Duration = Duration::from_secs(1000);
-/// The largest amount of data that an application sends at once: 1 EB.
-pub(crate) const AMOUNT: Bytes = Bytes::new(1_000_000_000_000_000_000);
 /// The most keys of a dotted path.
 pub(crate) const PATH: usize = 32;
-/// The longest name, in characters.
-pub(crate) const NAME: usize = 100;
 /// The most flows and links of all points of a file's sweeps together.
 pub(crate) const POINTS_FLOWS: usize = 2_000_000;
 /// The most sweeps of one file.

@@ -1,8 +1,8 @@
 //! Links in one line: `ab = "a - b, 10 Mbps, 5 ms"`. The line becomes the table that it stands for,
 //! each value of which knows its place within the line.
 
-use super::error::{Problem, Span, quote};
-use super::tree::{Data, Entry, Table, Value};
+use accord_form::{Data, Entry, Table, Value};
+use accord_form::{Problem, Span, quote};
 
 /// The form of a line, as messages show it.
 pub(crate) const EXAMPLE: &str = "\"a - b, 10 Mbps, 5 ms\"";

@@ -1,9 +1,17 @@
-//! The keys of the language and the values that they may hold, as data. The checker, the reader's
-//! defaults, the JSON Schema and the reference all come from these tables. So they always agree.
+//! The forms of values that only scenarios have.
 
-use super::error::quote;
+use crate::family::{CONTROLLER, DISCIPLINE};
+use crate::{keys, limits, line, read, schema};
+use accord_family::Catalogue;
+use accord_form::schema::{above_zero, name, quantity, reference};
+use accord_form::{Checker, Data, Problem, Value, in_code, one_of, quote};
 use accord_scenario::{Metric, OFF, Over, UNLIMITED};
-use accord_units::{Duration, Words, words};
+use accord_units::{Bytes, Duration, Words, words};
+use serde_json::json;
+
+pub(crate) type Shape = accord_form::Shape<Own>;
+pub(crate) type Section = accord_form::Section<Own>;
+pub(crate) type Key = accord_form::Key<Own>;
 
 words! {
     /// The longest time that a host takes for a packet.
@@ -19,70 +27,9 @@ words! {
         }
     }
 }
-
-/// A kind of table, with the keys that it may have.
-#[derive(Debug)]
-pub(crate) struct Section {
-    /// The name in the reference, such as "[link.NAME]".
-    pub title: &'static str,
-    /// The purpose, one sentence.
-    pub doc: &'static str,
-    /// The keys.
-    pub keys: &'static [Key],
-    /// True if exactly one of the keys has to be given.
-    pub one_of: bool,
-}
-
-/// A key of a [`Section`].
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Key {
-    pub name: &'static str,
-    pub shape: Shape,
-    pub default: Default,
-    /// The meaning, one sentence.
-    pub doc: &'static str,
-}
-
-/// The value of a key that is not given.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Default {
-    /// There is none: the key has to be given.
-    Required,
-    /// There is none: the thing is then absent.
-    Nothing,
-    /// The value is this one: a number, or text without its quotes.
-    Value(&'static str),
-    /// The value is described by these words.
-    Words(&'static str),
-}
-
 /// The form of a value.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Shape {
-    /// Any text.
-    Text,
-    /// A name that this file declares: letters, digits, `-` and `_`.
-    Name,
-    /// The name of something, which may have dots in it.
-    Dotted,
-    /// `true` or `false`.
-    Flag,
-    /// A whole number within these bounds.
-    Whole(u64, u64),
-    /// A number within these bounds.
-    Number(f64, f64),
-    /// A probability: "1 %" or 0.01.
-    Probability,
-    /// A relative tolerance, more than zero: "5 %" or 0.05.
-    Tolerance,
-    /// An instant, counted from the start of the run.
-    Instant,
-    /// A span of time, more than zero.
-    Span,
-    /// A propagation delay.
-    Delay,
-    /// A rate, more than zero.
-    Rate,
+pub(crate) enum Own {
     /// A period, or "off".
     Period,
     /// The delivery opportunities of a link: a file, or times in milliseconds.
@@ -91,10 +38,6 @@ pub(crate) enum Shape {
     Steps,
     /// The steps of a link's delay: a file, or its lines.
     Delays,
-    /// A rate, which may be zero for a contract that promises nothing or for an outage.
-    AnyRate,
-    /// A number of bytes, more than zero.
-    Amount,
     /// The size of one packet.
     Packet,
     /// The size of a buffer.
@@ -103,8 +46,6 @@ pub(crate) enum Shape {
     Processing,
     /// A least time-out.
     Timeout,
-    /// One of these words.
-    Choice(fn() -> Vec<&'static str>),
     /// A metric: one of the words, or a variable of a controller.
     Metric,
     /// The statistic of samples over time.
@@ -116,141 +57,188 @@ pub(crate) enum Shape {
     /// The name of a queue discipline, or a table with its name, the limit and its
     /// parameters, or several to choose from.
     Queue,
-    /// Any value.
-    Any,
-    /// A list of these.
-    List(&'static Shape),
-    /// Two of these: from, to.
-    Pair(&'static Shape),
-    /// A table.
-    Table(&'static Section),
-    /// A table of tables, by name.
-    Named(&'static Section),
     /// A table of links by name, each a line or a table.
     Links(&'static Section),
-    /// A table from any names to these.
-    Map(&'static Shape),
-    /// One of these, distinguished by being text, number, list or table.
-    Either(&'static [Shape]),
 }
 
-impl Section {
-    pub fn key(&self, name: &str) -> Option<&Key> {
-        self.keys.iter().find(|k| k.name == name)
-    }
+impl accord_form::Own for Own {
+    type Context = Catalogue;
 
-    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let keys = self.keys;
-        keys.iter().map(|k| k.name)
-    }
-
-    /// Returns the title as one word.
-    pub fn slug(&self) -> String {
-        let words = self.title.split(|c: char| !c.is_alphanumeric());
-        let words: Vec<_> = words.filter(|w| !w.is_empty()).collect();
-        words.join("_")
-    }
-}
-
-impl Shape {
-    /// Returns the kinds of tables that may be in it.
-    pub fn sections(&self) -> Vec<&'static Section> {
+    fn expected(&self) -> String {
+        let words_or = |other: &str| {
+            let words: Vec<_> = self.words().iter().map(|w| quote(w)).collect();
+            format!("{} or {other}", words.join(", "))
+        };
         match self {
-            Shape::Table(section) | Shape::Named(section) | Shape::Links(section) => {
-                vec![section]
-            }
-            Shape::List(of) | Shape::Pair(of) | Shape::Map(of) => of.sections(),
-            Shape::Either(shapes) => shapes.iter().flat_map(Shape::sections).collect(),
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns the words that a value of this form may be.
-    pub fn words(&self) -> Vec<&'static str> {
-        match self {
-            Shape::Choice(words) => words(),
-            Shape::Metric => Metric::words(),
-            Shape::Over => Over::words(),
-            Shape::Processing => Processing::words(),
-            Shape::Period => vec![OFF],
-            Shape::Limit => vec![UNLIMITED],
-            _ => Vec::new(),
-        }
-    }
-
-    /// Returns the words in quotes and `other`, as the alternatives of a sentence.
-    fn words_or(&self, other: &str) -> String {
-        let words: Vec<_> = self.words().iter().map(|w| quote(w)).collect();
-        format!("{} or {other}", words.join(", "))
-    }
-
-    /// Returns whether a value of this form is a quantity, which has its unit in it.
-    pub fn is_quantity(&self) -> bool {
-        use Shape::*;
-        match self {
-            Instant | Span | Delay | Rate | Period | AnyRate | Amount | Packet | Limit
-            | Processing | Timeout | Figure => true,
-            List(of) | Pair(of) | Map(of) => of.is_quantity(),
-            Either(shapes) => shapes.iter().any(Shape::is_quantity),
-            _ => false,
-        }
-    }
-
-    /// Returns a description of the expected values, for people.
-    pub fn expected(&self) -> String {
-        match self {
-            Shape::Text => "text in quotes".into(),
-            Shape::Name | Shape::Dotted => "a name in quotes".into(),
-            Shape::Flag => "true or false".into(),
-            Shape::Whole(min, max) => format!("a whole number from {min} to {max}"),
-            Shape::Number(min, max) => format!("a number from {min} to {max}"),
-            Shape::Probability => "a probability such as \"1 %\" or 0.01".into(),
-            Shape::Tolerance => "a relative tolerance such as \"5 %\" or 0.05".into(),
-            Shape::Instant | Shape::Span => "a time such as \"20 s\"".into(),
-            Shape::Delay => "a time such as \"2 ms\"".into(),
-            Shape::Timeout => "a time such as \"200 ms\"".into(),
-            Shape::Rate | Shape::AnyRate => "a rate such as \"30 Mbps\"".into(),
-            Shape::Trace => {
+            Own::Timeout => "a time such as \"200 ms\"".into(),
+            Own::Trace => {
                 "the name of a file, or a list of times in milliseconds such as [1, 2, 4]".into()
             }
-            Shape::Period => self.words_or("a time such as \"10 ms\""),
-            Shape::Steps => {
-                "the name of a file, or a list of lines such as [\"0, 10 Mbps\"]".into()
-            }
-            Shape::Delays => "the name of a file, or a list of lines such as [\"0, 25 ms\"]".into(),
-            Shape::Amount => "a size such as \"1 MB\"".into(),
-            Shape::Packet => "a size such as \"1000 B\"".into(),
-            Shape::Limit => format!(
+            Own::Period => words_or("a time such as \"10 ms\""),
+            Own::Steps => "the name of a file, or a list of lines such as [\"0, 10 Mbps\"]".into(),
+            Own::Delays => "the name of a file, or a list of lines such as [\"0, 25 ms\"]".into(),
+            Own::Packet => "a size such as \"1000 B\"".into(),
+            Own::Limit => format!(
                 "a limit such as \"90 pkt\", \"64 KB\", \"20 ms\", \"1 BDP\" or {}",
                 quote(UNLIMITED)
             ),
-            Shape::Processing => self.words_or("a time such as \"80 us\""),
-            Shape::Metric | Shape::Choice(_) => {
-                let words: Vec<_> = self.words().iter().map(|w| quote(w)).collect();
-                match words.as_slice() {
-                    [one] => one.clone(),
-                    _ => format!("one of {}", words.join(", ")),
+            Own::Processing => words_or("a time such as \"80 us\""),
+            Own::Metric => one_of(&self.words()),
+            Own::Over => words_or("a percentile such as \"p95\""),
+            Own::Figure => "a value in the metric's unit".into(),
+            Own::Controller => "the name of a controller or a table with it".into(),
+            Own::Queue => "the name of a queue discipline or a table with it".into(),
+            Own::Links(_) => "links, each under its name".into(),
+        }
+    }
+
+    fn brief(&self) -> String {
+        let words_and = |other: &str| format!("{}, {other}", in_code(&self.words()));
+        match self {
+            Own::Timeout => "time".into(),
+            Own::Trace => "file, list of milliseconds".into(),
+            Own::Period | Own::Processing => words_and("time"),
+            Own::Steps | Own::Delays => "file, list of lines".into(),
+            Own::Packet => "size".into(),
+            Own::Limit => "limit".into(),
+            Own::Metric => words_and("[a variable of a controller](output.md#inner-state)"),
+            Own::Over => words_and("`\"p95\"`"),
+            Own::Figure => "value".into(),
+            Own::Controller => "[controller](#controllers)".into(),
+            Own::Queue => "[queue](#queues)".into(),
+            Own::Links(section) => format!(
+                "lines such as `{}`, or tables: {}",
+                line::EXAMPLE,
+                section.title.replace('[', "\\[")
+            ),
+        }
+    }
+
+    fn schema(&self) -> serde_json::Value {
+        match self {
+            Own::Timeout => quantity(Duration::units()),
+            Own::Trace => json!({ "anyOf": [
+                { "type": "string" },
+                {
+                    "type": "array",
+                    "items": { "type": "integer", "minimum": 0, "maximum": limits::TRACE_LENGTH },
+                    "minItems": 1,
+                },
+            ] }),
+            Own::Period | Own::Processing => {
+                json!({ "anyOf": [{ "enum": self.words() }, quantity(Duration::units())] })
+            }
+            Own::Steps | Own::Delays => json!({ "anyOf": [
+                { "type": "string" },
+                { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+            ] }),
+            Own::Packet => above_zero(Bytes::units()),
+            Own::Limit => schema::limit(),
+            Own::Metric => json!({ "anyOf": [
+                { "enum": self.words() },
+                { "type": "string", "pattern": "^[a-z0-9-]+[.][a-z0-9_]+$" },
+            ] }),
+            Own::Over => json!({
+                "type": "string",
+                "pattern": format!("^({}|p[0-9.]+)$", self.words().join("|")),
+            }),
+            Own::Figure => json!({ "anyOf": [{ "type": "string" }, { "type": "number" }] }),
+            Own::Controller => json!({ "$ref": "#/$defs/controller" }),
+            Own::Queue => json!({ "$ref": "#/$defs/queue" }),
+            Own::Links(section) => json!({
+                "type": "object",
+                "propertyNames": name("."),
+                "additionalProperties": {
+                    "anyOf": [schema::line(), { "$ref": reference(section) }],
+                },
+            }),
+        }
+    }
+
+    fn words(&self) -> Vec<&'static str> {
+        match self {
+            Own::Metric => Metric::words(),
+            Own::Over => Over::words(),
+            Own::Processing => Processing::words(),
+            Own::Period => vec![OFF],
+            Own::Limit => vec![UNLIMITED],
+            _ => Vec::new(),
+        }
+    }
+
+    fn is_quantity(&self) -> bool {
+        use Own::*;
+        matches!(self, Period | Packet | Limit | Processing | Timeout | Figure)
+    }
+
+    fn sections(&self) -> Vec<&'static Section> {
+        match self {
+            Own::Links(section) => vec![section],
+            _ => Vec::new(),
+        }
+    }
+
+    fn check(&self, value: &Value, checker: &mut Checker<'_, Own>) -> Result<(), Problem> {
+        match self {
+            Own::Trace => read::trace(value).map(drop),
+            Own::Period => read::period(value).map(drop),
+            Own::Steps => read::steps(value).map(drop),
+            Own::Delays => read::delays(value).map(drop),
+            Own::Packet => read::packet(value).map(drop),
+            Own::Limit => read::limit(value).map(drop),
+            Own::Timeout => read::timeout(value).map(drop),
+            Own::Processing => read::processing(value).map(drop),
+            Own::Metric => read::metric(value).map(drop),
+            Own::Over => read::over(value).map(drop),
+            // The unit depends on the metric, so it is checked when the expectation is resolved.
+            Own::Figure => Ok(()),
+            Own::Controller => {
+                CONTROLLER.read(value, checker.context.controllers, checker.problems);
+                Ok(())
+            }
+            Own::Queue => {
+                queue(value, checker);
+                Ok(())
+            }
+            Own::Links(section) => {
+                let table = value.table().ok_or_else(|| read::wrong(value, &Shape::Own(*self)))?;
+                for entry in &table.entries {
+                    match &entry.value.data {
+                        Data::Table(inner) => checker.table(inner, entry.span, section),
+                        // Lines that can be read are tables by now.
+                        _ => drop(checker.problems.keep(line::read(&entry.value))),
+                    }
                 }
-            }
-            Shape::Over => self.words_or("a percentile such as \"p95\""),
-            Shape::Figure => "a value in the metric's unit".into(),
-            Shape::Controller => "the name of a controller or a table with it".into(),
-            Shape::Queue => "the name of a queue discipline or a table with it".into(),
-            Shape::Any => "any value".into(),
-            Shape::List(of) => format!("a list: each {}", of.expected()),
-            Shape::Pair(of) => format!("a list of two, from and to: each {}", of.expected()),
-            Shape::Table(section) => {
-                let names: Vec<_> = section.names().collect();
-                let which = if section.one_of { "one of " } else { "" };
-                format!("a table with {which}{}", names.join(", "))
-            }
-            Shape::Named(_) => "tables, each under its name".into(),
-            Shape::Links(_) => "links, each under its name".into(),
-            Shape::Map(of) => format!("a table: each value {}", of.expected()),
-            Shape::Either(shapes) => {
-                let all: Vec<_> = shapes.iter().map(Shape::expected).collect();
-                all.join("; or ")
+                Ok(())
             }
         }
+    }
+}
+
+fn queue(value: &Value, checker: &mut Checker<'_, Own>) {
+    let table = value.table();
+    if let Some(random) = table.and_then(|t| t.get("random")) {
+        match random.list() {
+            Some(list) if !list.is_empty() => list.iter().for_each(|v| queue(v, checker)),
+            _ => checker.problems.push(
+                Problem::new(random.span, "expected a list of queues to choose from")
+                    .hint("random = [\"droptail\", \"red\"]"),
+            ),
+        }
+        let others = table.into_iter().flat_map(|t| &t.entries);
+        if let Some(seed) = table.and_then(|t| t.get("seed")) {
+            checker.value(seed, &keys::SEED);
+        }
+        for entry in others.filter(|e| e.key != "random" && e.key != "seed") {
+            let message = format!("{} cannot be combined with `random`", quote(&entry.key));
+            checker
+                .problems
+                .push(Problem::new(entry.span, message).hint("put it into each queue of the list"));
+        }
+        return;
+    }
+    DISCIPLINE.read(value, checker.context.disciplines, checker.problems);
+    if let Some(limit) = table.and_then(|t| t.get("limit")) {
+        checker.problems.keep(read::limit(limit));
     }
 }

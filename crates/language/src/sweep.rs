@@ -1,9 +1,9 @@
 //! Sweeps: values that vary from point to point.
 
-use super::error::{Problem, Problems, Span, fail, quote};
 use super::limits;
 use super::read;
-use super::tree::{Data, Table, Value, split};
+use accord_form::{Data, Table, Value, split};
+use accord_form::{Problem, Problems, Span, fail, quote};
 use std::collections::BTreeSet;
 
 /// The key of the sweeps in a file.
@@ -57,11 +57,11 @@ impl Axis {
     pub fn apply(&self, i: usize, tree: &mut Table) -> Result<(), Problem> {
         let value = &self.values[i].1;
         for (path, span) in &self.paths {
-            tree.set(path, *span, value.clone())?;
+            crate::path::set(tree, path, *span, value.clone())?;
         }
         if let (true, Some(parts)) = (self.paths.is_empty(), value.table()) {
             for part in &parts.entries {
-                tree.set(&part.key, part.span, part.value.clone())?;
+                crate::path::set(tree, &part.key, part.span, part.value.clone())?;
             }
         }
         Ok(())

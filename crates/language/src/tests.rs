@@ -1,9 +1,10 @@
 //! Tests that the words of the language are the same in reader, printer, messages, schema and reference.
 
-use crate::reference::{reference, sections};
-use crate::shape::{Default, Key, Shape};
+use crate::shape::{Key, Shape};
 use crate::{File, schema};
+use crate::{keys, reference};
 use accord_family::Catalogue;
+use accord_form::Default;
 use accord_scenario::{Metric, MetricUnit, Of, Scenario, print};
 
 const CATALOGUE: Catalogue =
@@ -22,7 +23,7 @@ fn with_words<'a>(shape: &'a Shape, found: &mut Vec<&'a Shape>) {
 /// Calls `each` with every key that may be a word, the slug and the title of its section, and the words.
 fn every_key(mut each: impl FnMut(&Key, &str, &str, &[&'static str])) {
     let mut keys = 0;
-    for section in sections() {
+    for section in accord_form::sections(&keys::FILE) {
         for key in section.keys {
             let mut shapes = Vec::new();
             with_words(&key.shape, &mut shapes);

@@ -3,9 +3,9 @@
 //! A file is named relative to the scenario's own, in the same folder or below it. So a scenario
 //! from elsewhere reads no other files. [`expand`] puts the contents in the place of the name.
 
-use super::error::{Problem, Problems, quote};
 use super::limits;
-use super::tree::{Data, Table, Value};
+use accord_form::{Data, Table, Value};
+use accord_form::{Problem, Problems, quote};
 use accord_scenario::Trace;
 use accord_units::{Duration, Rate, Time};
 use std::collections::BTreeMap;
@@ -40,9 +40,9 @@ impl Form {
     /// Returns data that are read without a fault.
     fn any(self) -> Data {
         match self {
-            Form::Trace => Data::Trace(parse(b"1").expect("one packet")),
-            Form::Rates => Data::Steps([].into()),
-            Form::Delays => Data::Delays([].into()),
+            Form::Trace => opportunities(parse(b"1").expect("one packet")),
+            Form::Rates => steps::<Rate>([].into()),
+            Form::Delays => steps::<Duration>([].into()),
         }
     }
 }
@@ -112,6 +112,14 @@ fn of_link(value: &mut Value, files: &mut Files<'_>, problems: &mut Problems) {
     }
 }
 
+fn opportunities(trace: Trace) -> Data {
+    Data::Made("a trace", Arc::new(trace))
+}
+
+fn steps<T: Step>(steps: StepsOf<T>) -> Data {
+    Data::Made("steps", Arc::new(steps))
+}
+
 /// Reads a file, unless its contents are known. An error is a message and a hint.
 fn read(
     name: &str,
@@ -139,10 +147,10 @@ fn read(
         }
     };
     let (data, hint) = match form {
-        Form::Rates => (parse_steps(&bytes).map(Data::Steps), Rate::LINES),
-        Form::Delays => (parse_steps(&bytes).map(Data::Delays), Duration::LINES),
+        Form::Rates => (parse_steps::<Rate>(&bytes).map(steps), Rate::LINES),
+        Form::Delays => (parse_steps::<Duration>(&bytes).map(steps), Duration::LINES),
         Form::Trace => (
-            parse(&bytes).map(Data::Trace),
+            parse(&bytes).map(opportunities),
             "a trace has a whole number of milliseconds per line, in order, one for each 1504 bytes that the link can send",
         ),
     };
@@ -189,7 +197,7 @@ pub(crate) fn no_length(count: usize) -> &'static str {
 }
 
 /// A quantity of a link that changes in steps.
-pub(crate) trait Step: Copy + PartialEq + std::str::FromStr {
+pub(crate) trait Step: Copy + PartialEq + std::str::FromStr + Send + Sync + 'static {
     /// The form of a line, as messages show it.
     const LINE: &'static str;
     /// The hint for wrong lines.
@@ -223,7 +231,7 @@ impl Step for Duration {
 }
 
 /// Steps, each with the time from which on it holds.
-type StepsOf<T> = Arc<[(Time, T)]>;
+pub(crate) type StepsOf<T> = Arc<[(Time, T)]>;
 
 /// Parses the text of steps: seconds and a value per line, with a comma between them.
 ///

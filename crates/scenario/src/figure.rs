@@ -2,7 +2,7 @@
 
 use crate::expectation::{Across, Over};
 use crate::metric::{Metric, MetricUnit};
-use accord_units::{Bytes, Duration, Rate};
+use accord_units::{Bytes, Duration, Rate, percent};
 use std::fmt;
 
 /// Writes a value in `metric`'s unit, or as a plain ratio, as scenario files have it. Reading the
@@ -24,15 +24,6 @@ pub fn percentile(quantile: f64) -> String {
         .map(|digits| format!("{hundredths:.digits$}"))
         .find(|text| percent(text) == Some(quantile))
         .map_or_else(|| format!("p{hundredths:?}"), |text| format!("p{text}"))
-}
-
-/// Returns a hundredth of a number. It is the float next to the decimal, which a division would
-/// miss.
-pub fn percent(number: &str) -> Option<f64> {
-    let number = number.trim();
-    let percent: f64 = number.parse().ok()?;
-    let shifted = format!("{number}e-2").parse();
-    Some(shifted.unwrap_or(percent / 100.0))
 }
 
 impl Across {

@@ -54,7 +54,7 @@ pub use engine::Engine;
 pub use expectation::{
     Across, Cause, Claim, Expectation, KnownFailure, Measured, Over, Subject, Target, Window,
 };
-pub use figure::{percent, percentile, print_figure};
+pub use figure::{percentile, print_figure};
 pub use metric::{Entity, Fold, Metric, MetricUnit, Of, QUANTILES, Row, Table};
 pub use network::{
     Carrier, Change, Congestion, Direction, Event, Flow, FlowSettings, Fluid, GREEDY, Group, Limit,

@@ -30,6 +30,6 @@ mod words;
 
 pub use quantity::{Bytes, Rate};
 pub use size::Size;
-pub use text::ParseError;
+pub use text::{ParseError, percent};
 pub use time::{Duration, Time};
 pub use words::Words;

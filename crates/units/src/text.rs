@@ -182,6 +182,15 @@ fn clip(s: &str) -> String {
     }
 }
 
+/// Returns a hundredth of a number. It is the float next to the decimal, which a division would
+/// miss.
+pub fn percent(number: &str) -> Option<f64> {
+    let number = number.trim();
+    let percent: f64 = number.parse().ok()?;
+    let shifted = format!("{number}e-2").parse();
+    Some(shifted.unwrap_or(percent / 100.0))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{Bytes, Duration, Rate};

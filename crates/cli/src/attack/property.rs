@@ -2,7 +2,7 @@
 
 use crate::axis::number;
 use crate::fail::Failure;
-use accord::language::suggest;
+use accord::form::suggest;
 use accord::report::show::quantity;
 use accord::scenario::{Engine, Metric, Of, Scenario, Target};
 

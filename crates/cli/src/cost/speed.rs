@@ -1,6 +1,6 @@
 //! The measured speed of this machine and build in moving packets.
 
-use accord::language::Errors;
+use accord::form::Errors;
 use accord::record::Quiet;
 use accord::{Catalogue, Engine, File, Options};
 

@@ -11,7 +11,7 @@ use crate::fail::{Failure, unreadable, unwritable};
 use crate::output::{data, json, note, prose};
 use crate::results::build;
 use accord::files::{open as open_file, read_text};
-use accord::language::Source;
+use accord::form::Source;
 use accord::live::Mode;
 use accord::report::Lock;
 use accord::scenario::Engine;
@@ -303,7 +303,7 @@ fn check_cases(order: &Order, packs: &[Pack]) -> Result<(), Failure> {
         if known().all(|case| case != name) {
             let names: Vec<&str> = packs.iter().map(|pack| pack.name.as_str()).collect();
             let message = format!("unknown case \"{name}\" in {}", names.join(", "));
-            let hint = accord::language::suggest(name, known());
+            let hint = accord::form::suggest(name, known());
             let hint = hint.unwrap_or("accord list packs NAME shows the cases of a pack".into());
             return Err(Failure::new(message).hint(hint));
         }

@@ -1,6 +1,8 @@
 //! Packs: a standard as data. A pack names the sections of a standard, the cases that answer each,
 //! and the measures of the cases.
 
+#[rustfmt::skip] // a table reads better with one row a line
+mod keys;
 mod read;
 mod source;
 
@@ -9,6 +11,11 @@ use accord::units::words;
 use std::sync::Arc;
 
 pub use source::{built_in, open};
+
+/// Returns the JSON Schema (2020-12) of `pack.toml`. It knows the form only.
+pub fn schema() -> serde_json::Value {
+    accord::form::schema("Accord pack", &keys::PACK)
+}
 
 /// A standard evaluation.
 #[derive(Clone, Debug)]
@@ -38,7 +45,7 @@ pub struct Pack {
     /// The parts of the standard that the pack leaves out.
     pub left_out: Vec<LeftOut>,
     /// The text of the pack, for errors.
-    pub origin: Arc<accord::language::Source>,
+    pub origin: Arc<accord::form::Source>,
     /// The directory of a pack that is not built in.
     pub directory: Option<String>,
 }
@@ -56,8 +63,7 @@ pub struct Parameter {
 
 words! {
     /// The kind of subject that a pack evaluates.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum SubjectRole by key {
         /// Congestion controllers.
         Controller = "controller",
@@ -78,8 +84,7 @@ impl SubjectRole {
 
 words! {
     /// The part of a pack that is run.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     pub enum Tier by name {
         /// The part that takes two minutes on two cores.
         #[default]
@@ -90,8 +95,7 @@ words! {
 }
 
 /// A part of the standard that the pack leaves out.
-#[derive(Clone, Debug, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct LeftOut {
     /// The part.
     pub what: String,
@@ -100,32 +104,22 @@ pub struct LeftOut {
 }
 
 /// A section of the standard.
-#[derive(Clone, Debug, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug)]
 pub struct Section {
     /// The number or letter in the standard.
     pub number: String,
     /// The title.
     pub title: String,
     /// "MUST", "SHOULD" or "".
-    #[serde(default)]
     pub level: String,
     /// The question, in our words.
     pub asks: String,
     /// The reason why nothing is measured, or the question that the measurements leave open.
-    #[serde(default)]
     pub not_measured: String,
     /// The cases that answer it.
-    #[serde(skip)]
     pub cases: Vec<Case>,
     /// The floors and ceilings of measures of its cases.
-    #[serde(skip)]
     pub rules: Vec<Rule>,
-    /// The same as the file has them.
-    #[serde(default)]
-    case: Vec<toml::Spanned<read::RawCase>>,
-    #[serde(default)]
-    rule: Vec<read::RawRule>,
 }
 
 /// A scenario that answers a section.
@@ -192,15 +186,13 @@ pub enum Figure {
 
 words! {
     /// The direction in which values of a measure are better.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
-    #[serde(rename_all = "lowercase")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Better by name {
         /// More is better.
         More = "more",
         /// Less is better.
         Less = "less",
         /// Nearer to 100 % is better, from either side: 100 % is an even share.
-        #[serde(rename = "near 100 %")]
         Even = "near 100 %",
         /// Neither.
         None = "none",

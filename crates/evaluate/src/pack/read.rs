@@ -1,85 +1,16 @@
-//! The reader of `pack.toml`. Every error has its place.
+//! The reader of `pack.toml`. It finds all errors at once, each with its place.
 
-use super::{Better, Case, Figure, LeftOut, Measure, Pack, Parameter, Section, SubjectRole, Tier};
-use crate::rule::{Rule, inside};
-use accord::language::{Errors, ScenarioError, Source, suggest};
+use super::keys::{CASE, LEFT_OUT, MEASURE, PACK, RULE, SECTION};
+use super::{Case, Figure, LeftOut, Measure, Pack, Parameter, Section};
+use crate::rule::{Part, Rule, inside};
+use accord::form::read::{each, flag, number, parsed, string, word};
+use accord::form::{self, Checked, Errors, Problem, Problems, Source, Span, Value, fail, quote};
 use accord::scenario::{Metric, MetricUnit};
-use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Arc;
-use toml::{Spanned, Table, Value};
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawPack {
-    name: Spanned<String>,
-    title: String,
-    source: String,
-    standard: Option<String>,
-    #[serde(default)]
-    notes: String,
-    subject: SubjectRole,
-    #[serde(default)]
-    rivals: Vec<String>,
-    #[serde(default)]
-    parameters: BTreeMap<Spanned<String>, Value>,
-    measure: Vec<Spanned<RawMeasure>>,
-    section: Vec<Spanned<Section>>,
-    #[serde(default)]
-    left_out: Vec<LeftOut>,
-}
+type Reader<'a> = form::Reader<'a, Checked>;
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawMeasure {
-    name: Spanned<String>,
-    #[serde(default)]
-    title: String,
-    metric: Option<Spanned<String>>,
-    of: Option<Spanned<String>>,
-    over: Option<Value>,
-    state: Option<Value>,
-    across: Option<String>,
-    during: Option<Value>,
-    reach: Option<Spanned<Value>>,
-    ratio: Option<Spanned<[String; 2]>>,
-    better: Better,
-    relevant: Option<Spanned<f64>>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawRule {
-    require: Spanned<String>,
-    source: Spanned<String>,
-    because: Spanned<String>,
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RawCase {
-    name: Spanned<String>,
-    title: String,
-    #[serde(default)]
-    notes: String,
-    scenario: Spanned<String>,
-    #[serde(default)]
-    set: Vec<String>,
-    #[serde(default)]
-    quick: Vec<String>,
-    #[serde(default)]
-    tier: Tier,
-    subject: Vec<String>,
-    measures: Vec<Spanned<String>>,
-    ellipse: Option<[Spanned<String>; 2]>,
-    #[serde(default)]
-    margins: bool,
-}
-
-/// The least relative change that matters where a measure says nothing.
-const RELEVANT: f64 = 0.05;
-/// The largest number of cases and of measures.
+/// The largest number of measures and of sections.
 const MOST: usize = 500;
 
 /// Reads a pack. `text_of` returns the text of the scenario of a name.
@@ -88,270 +19,284 @@ pub(super) fn read(
     directory: Option<String>,
     text_of: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Pack, Errors> {
-    let raw: RawPack = toml::from_str(&origin.text).map_err(|e| {
-        let span = e.span().unwrap_or(0..0);
-        ScenarioError::at(&origin, span, e.message(), None)
-    })?;
-    let wrong = |span, message: String, hint| ScenarioError::at(&origin, span, message, hint);
-    let name = checked(&origin, &raw.name)?;
-    let mut measures: Vec<Measure> = Vec::new();
-    if raw.measure.len() > MOST || raw.section.len() > MOST {
-        let message = format!("a pack has at most {MOST} measures and {MOST} sections");
-        return Err(wrong(0..0, message, None).into());
-    }
-    for entry in raw.measure {
-        let measure = measure(&origin, &measures, entry)?;
-        if measures.iter().any(|known| known.name == measure.name) {
-            let message = format!("there are two measures \"{}\"", measure.name);
-            return Err(wrong(measure.span, message, None).into());
+    let tree = form::tree(&origin, &PACK, &())?;
+    let reader = Reader::new(&PACK, &tree, Span::default());
+    let mut problems = Problems::default();
+    let pack = problems.keep(head(&reader, &origin, directory)).map(|mut pack| {
+        pack.measures(&reader, &mut problems);
+        // A case of a measure that is wrong would be wrong, too.
+        if problems.is_empty() {
+            pack.sections(&reader, text_of, &mut problems);
         }
-        measures.push(measure);
-    }
-    let find = |wanted: &Spanned<String>| {
-        let found = measures.iter().position(|m| m.name == *wanted.get_ref());
-        found.ok_or_else(|| {
-            let message = format!("there is no measure \"{}\"", wanted.get_ref());
-            let hint = suggest(wanted.get_ref(), measures.iter().map(|m| m.name.as_str()));
-            wrong(wanted.span(), message, hint)
-        })
+        pack
+    });
+    problems.check(&[origin])?;
+    Ok(pack.expect("without a problem there is one"))
+}
+
+/// Reads all but the measures and the sections.
+fn head(
+    reader: &Reader<'_>,
+    origin: &Arc<Source>,
+    directory: Option<String>,
+) -> Result<Pack, Problem> {
+    let name = reader.get("name", string)?;
+    let parameters = reader.given("parameters").and_then(Value::table);
+    let parameter = |entry: &form::Entry| Parameter {
+        name: entry.key.clone(),
+        value: written(origin, &entry.value),
+        span: entry.span.range(),
     };
-    let mut names = BTreeSet::new();
-    let mut sections = Vec::new();
-    for entry in raw.section {
-        let span = entry.span();
-        let mut section = entry.into_inner();
-        if section.case.is_empty() && section.not_measured.is_empty() {
-            let message = format!("section {} has no case", section.number);
-            let hint = "say in `not_measured` why nothing is measured";
-            return Err(wrong(span, message, Some(hint.into())).into());
-        }
-        for entry in std::mem::take(&mut section.case) {
-            let span = entry.span();
-            let case = entry.into_inner();
-            let name = checked(&origin, &case.name)?;
-            if !names.insert(name.clone()) {
-                let message = format!("there are two cases \"{name}\"");
-                return Err(wrong(case.name.span(), message, None).into());
-            }
-            if case.subject.is_empty() || case.measures.is_empty() {
-                let message = format!("case \"{name}\" has no subject or measures nothing");
-                return Err(wrong(case.name.span(), message, None).into());
-            }
-            let scenario = checked(&origin, &case.scenario)?;
-            let text = text_of(&scenario).map_err(|why| {
-                let message = format!("scenario \"{scenario}.toml\": {why}");
-                wrong(case.scenario.span(), message, None)
-            })?;
-            let measures = case.measures.iter().map(find);
-            let measures = measures.collect::<Result<Vec<_>, _>>()?;
-            let ellipse = match &case.ellipse {
-                Some([delay, rate]) => Some([find(delay)?, find(rate)?]),
-                None => None,
-            };
-            section.cases.push(Case {
-                name,
-                title: case.title,
-                notes: case.notes,
-                scenario,
-                text,
-                set: case.set,
-                quick: case.quick,
-                tier: case.tier,
-                subject: case.subject,
-                measures,
-                ellipse,
-                margins: case.margins,
-                span,
-            });
-        }
-        for raw in std::mem::take(&mut section.rule) {
-            let rule = rule(&origin, &section, &measures, &raw)?;
-            section.rules.push(rule);
-        }
-        sections.push(section);
-    }
+    let left_out = reader.tables("left_out", &LEFT_OUT).into_iter();
     Ok(Pack {
-        standard: raw.standard.unwrap_or_else(|| name.clone()),
+        standard: reader.opt("standard", string)?.unwrap_or_else(|| name.clone()),
         name,
-        title: raw.title,
-        source: raw.source,
-        notes: raw.notes,
-        role: raw.subject,
-        rivals: raw.rivals,
-        parameters: (raw.parameters.iter())
-            .map(|(name, value)| Parameter {
-                name: name.get_ref().clone(),
-                value: value.to_string(),
-                span: name.span(),
-            })
-            .collect(),
-        measures,
-        sections,
-        left_out: raw.left_out,
-        origin,
+        title: reader.get("title", string)?,
+        source: reader.get("source", string)?,
+        notes: reader.get("notes", string)?,
+        role: reader.get("subject", word)?,
+        rivals: texts(reader, "rivals")?,
+        parameters: parameters.map_or(&[][..], |t| &t.entries).iter().map(parameter).collect(),
+        measures: Vec::new(),
+        sections: Vec::new(),
+        left_out: left_out
+            .map(|r| Ok(LeftOut { what: r.get("what", string)?, why: r.get("why", string)? }))
+            .collect::<Result<_, Problem>>()?,
+        origin: Arc::clone(origin),
         directory,
     })
 }
 
-/// Returns a name if it can be that of a file and in a command.
-fn checked(origin: &Arc<Source>, name: &Spanned<String>) -> Result<String, ScenarioError> {
-    let text = name.get_ref();
-    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if !text.is_empty() && text.len() <= 60 && text.chars().all(fits) {
-        Ok(text.clone())
-    } else {
-        let hint = "use up to 60 letters, digits, \"-\" and \"_\"";
-        let message = format!("{text:?} is no name");
-        Err(ScenarioError::at(origin, name.span(), message, Some(hint.into())))
-    }
+/// Returns the texts of a list, none if it is not given.
+fn texts(reader: &Reader<'_>, key: &str) -> Result<Vec<String>, Problem> {
+    Ok(reader.opt(key, |list| each(list, string))?.unwrap_or_default())
 }
 
-fn measure(
-    origin: &Arc<Source>,
-    known: &[Measure],
-    entry: Spanned<RawMeasure>,
-) -> Result<Measure, ScenarioError> {
-    let whole = entry.span();
-    let raw = entry.into_inner();
-    let span = raw.name.span();
-    let wrong = |span: Range<usize>, message: String, hint: Option<String>| {
-        Err(ScenarioError::at(origin, span, message, hint))
+/// Returns a value as the file has it.
+fn written(origin: &Source, value: &Value) -> String {
+    origin.text[value.span.range()].to_string()
+}
+
+/// Reads a section without its rules.
+fn section(reader: &Reader<'_>, cases: Vec<Case>) -> Result<Section, Problem> {
+    let section = Section {
+        number: reader.get("number", string)?,
+        title: reader.get("title", string)?,
+        level: reader.get("level", string)?,
+        asks: reader.get("asks", string)?,
+        not_measured: reader.get("not_measured", string)?,
+        cases,
+        rules: Vec::new(),
     };
-    let name = raw.name.get_ref().clone();
-    if name.is_empty() || name.chars().any(char::is_control) || name.len() > 100 {
-        return wrong(span, "the name of a measure is one short line".into(), None);
+    if reader.given("case").is_none() && section.not_measured.is_empty() {
+        let message = format!("section {} has no case", section.number);
+        let hint = "say in `not_measured` why nothing is measured";
+        return Err(Problem::new(reader.span, message).hint(hint));
     }
-    if let Some(relevant) = &raw.relevant
-        && !(0.0..=10.0).contains(relevant.get_ref())
-    {
-        let message = "a relevant change is between 0 and 10: 0.05 is 5 %".into();
-        return wrong(relevant.span(), message, None);
-    }
-    let figure = match (&raw.metric, &raw.ratio) {
-        (Some(metric), None) => match wanted(origin, &raw, metric)? {
-            entry if raw.reach.is_some() => Figure::Reach(entry),
-            entry => Figure::Value(entry),
-        },
-        (None, Some(ratio)) => {
-            let mut parts = [0; 2];
-            for (part, name) in parts.iter_mut().zip(ratio.get_ref()) {
-                let found = known.iter().position(|m| m.name == *name);
-                let plain = found.filter(|i| !matches!(known[*i].figure, Figure::Ratio(..)));
-                let Some(found) = plain else {
-                    let message =
-                        format!("\"{name}\" must name an earlier measure that is not a ratio");
-                    let hint = suggest(name, known.iter().map(|m| m.name.as_str()));
-                    return wrong(ratio.span(), message, hint);
-                };
-                *part = found;
+    Ok(section)
+}
+
+impl Pack {
+    fn measures(&mut self, reader: &Reader<'_>, problems: &mut Problems) {
+        for entry in reader.tables("measure", &MEASURE) {
+            let Some(measure) = problems.keep(self.measure(&entry)) else {
+                continue;
+            };
+            if self.measures.iter().any(|known| known.name == measure.name) {
+                let message = format!("there are two measures {}", quote(&measure.name));
+                problems.push(Problem::new(entry.at("name"), message));
             }
-            Figure::Ratio(parts[0], parts[1])
+            self.measures.push(measure);
         }
-        _ => {
-            let message = format!("measure \"{name}\" needs either `metric` or `ratio`");
-            return wrong(whole, message, None);
+        if self.measures.len() > MOST {
+            let message = format!("a pack has at most {MOST} measures");
+            problems.push(Problem::new(reader.at("measure"), message));
         }
-    };
-    let most = match (&figure, raw.across.as_deref()) {
-        (Figure::Value(_), Some("jain")) => Some(1.0),
-        (Figure::Value(_), None) if raw.state.is_some() => Some(1.0),
-        (Figure::Value(_), Some("sum" | "variation")) => None,
-        (Figure::Value(_), _) if raw.over.as_ref().and_then(Value::as_str) != Some("variation") => {
-            let metric = raw.metric.as_ref().and_then(|m| m.get_ref().parse::<Metric>().ok());
-            metric.and_then(|m| m.row().most)
-        }
-        _ => None,
-    };
-    Ok(Measure {
-        title: raw.title,
-        figure,
-        better: raw.better,
-        relevant: raw.relevant.map_or(RELEVANT, |r| *r.get_ref()),
-        most,
-        name,
-        span,
-    })
-}
+    }
 
-/// Returns a rule of a section, which is about measures of its cases.
-fn rule(
-    origin: &Arc<Source>,
-    section: &Section,
-    measures: &[Measure],
-    raw: &RawRule,
-) -> Result<Rule, ScenarioError> {
-    for (text, key, hint) in [
-        (&raw.source, "source", "name the section of a standard, or say \"ours\""),
-        (&raw.because, "because", "say why the bound is there, and not elsewhere"),
-    ] {
-        if text.get_ref().trim().is_empty() {
-            let message = format!("`{key}` of a rule is empty");
-            return Err(ScenarioError::at(origin, text.span(), message, Some(hint.into())));
-        }
+    fn measure(&self, reader: &Reader<'_>) -> Result<Measure, Problem> {
+        let name = reader.get("name", string)?;
+        let metric: Option<Metric> = reader.opt("metric", parsed)?;
+        let ratio = reader.opt("ratio", |pair| each(pair, |name| self.part(name)))?;
+        let figure = match (metric, ratio) {
+            (Some(metric), None) => {
+                let entry = self.wanted(reader, metric)?;
+                let reach = reader.given("reach").is_some();
+                if reach { Figure::Reach(entry) } else { Figure::Value(entry) }
+            }
+            (None, Some(parts)) => Figure::Ratio(parts[0], parts[1]),
+            _ => {
+                let message = format!("measure {} needs either `metric` or `ratio`", quote(&name));
+                return fail(reader.span, message);
+            }
+        };
+        let text = |key| reader.given(key).and_then(Value::text);
+        let most = match (&figure, text("across")) {
+            (Figure::Value(_), Some("jain")) => Some(1.0),
+            (Figure::Value(_), None) if reader.given("state").is_some() => Some(1.0),
+            (Figure::Value(_), Some("sum" | "variation")) => None,
+            (Figure::Value(_), _) if text("over") != Some("variation") => {
+                metric.and_then(|m| m.row().most)
+            }
+            _ => None,
+        };
+        Ok(Measure {
+            name,
+            title: reader.get("title", string)?,
+            figure,
+            better: reader.get("better", word)?,
+            relevant: reader.get("relevant", |value| number(value, 0.0, 10.0))?,
+            most,
+            span: reader.at("name").range(),
+        })
     }
-    let mut rule = Rule::parse(origin, inside(origin, &raw.require)?, true, raw.source.get_ref())?;
-    rule.because = raw.because.get_ref().clone();
-    let wrong = |part: &crate::rule::Part, message: String, hint: Option<String>| {
-        Err(ScenarioError::at(origin, part.span.clone(), message, hint))
-    };
-    let named = |case: &&Case| rule.case.as_ref().is_none_or(|part| part.text == case.name);
-    let cases: Vec<&Case> = section.cases.iter().filter(named).collect();
-    if let (Some(part), true) = (&rule.case, cases.is_empty()) {
-        let message = format!("section {} has no case \"{}\"", section.number, part.text);
-        let hint = suggest(&part.text, section.cases.iter().map(|case| case.name.as_str()));
-        return wrong(part, message, hint);
-    }
-    let here = || cases.iter().flat_map(|case| &case.measures).map(|m| measures[*m].name.as_str());
-    if here().all(|name| name != rule.measure.text) {
-        let message = format!("no case here measures \"{}\"", rule.measure.text);
-        let mut names: Vec<&str> = here().collect();
-        names.sort_unstable();
-        names.dedup();
-        return wrong(&rule.measure, message, suggest(&rule.measure.text, names));
-    }
-    Ok(rule)
-}
 
-/// Returns the entry of `expect` that makes the figure. Its bound is the level that is to be
-/// reached, or one that says nothing.
-fn wanted(
-    origin: &Arc<Source>,
-    raw: &RawMeasure,
-    metric: &Spanned<String>,
-) -> Result<String, ScenarioError> {
-    let Ok(parsed) = metric.get_ref().parse::<Metric>() else {
-        let message = format!("there is no metric \"{}\"", metric.get_ref());
-        let hint = suggest(metric.get_ref(), Metric::known().into_iter().map(Metric::name));
-        return Err(ScenarioError::at(origin, metric.span(), message, hint));
-    };
-    let Some(of) = &raw.of else {
-        let message = format!("measure \"{}\" lacks `of`", raw.name.get_ref());
-        return Err(ScenarioError::at(origin, raw.name.span(), message, None));
-    };
-    let mut entry = Table::new();
-    let mut put = |key: &str, value: Value| drop(entry.insert(key.into(), value));
-    put("name", Value::String(raw.name.get_ref().clone()));
-    put("metric", Value::String(parsed.name().into()));
-    put("of", Value::String(of.get_ref().clone()));
-    let plain = matches!(raw.over.as_ref().and_then(Value::as_str), Some("variation"))
-        || matches!(raw.across.as_deref(), Some("variation" | "jain"));
-    let zero = match parsed.unit() {
-        _ if plain => Value::Float(0.0),
-        MetricUnit::BitPerSecond => Value::String("0 bps".into()),
-        MetricUnit::Bytes => Value::String("0 B".into()),
-        MetricUnit::Seconds => Value::String("0 s".into()),
-        MetricUnit::Packets | MetricUnit::Ratio => Value::Float(0.0),
-    };
-    let reach = raw.reach.as_ref().map(|r| r.get_ref().clone());
-    put("at_least", reach.unwrap_or(zero));
-    for (key, value) in [("over", &raw.over), ("state", &raw.state), ("during", &raw.during)] {
-        if let Some(value) = value {
-            put(key, value.clone());
+    /// Returns the measure that a part of a ratio names.
+    fn part(&self, name: &Value) -> Result<usize, Problem> {
+        let found = self.find(name, " above")?;
+        match self.measures[found].figure {
+            Figure::Ratio(..) => fail(name.span, "a part of a ratio is not a ratio itself"),
+            _ => Ok(found),
         }
     }
-    if let Some(across) = &raw.across {
-        put("across", Value::String(across.clone()));
+
+    /// Returns the measure of a name. `place` says where it has to be.
+    fn find(&self, name: &Value, place: &str) -> Result<usize, Problem> {
+        let wanted = string(name)?;
+        self.measures.iter().position(|m| m.name == wanted).ok_or_else(|| {
+            Problem::new(name.span, format!("there is no measure {}{place}", quote(&wanted)))
+                .known(&wanted, self.measures.iter().map(|m| m.name.as_str()))
+        })
     }
-    let pairs: Vec<String> = entry.iter().map(|(key, value)| format!("{key} = {value}")).collect();
-    Ok(format!("{{ {} }}", pairs.join(", ")))
+
+    /// Returns the entry of `expect` that makes the figure. Its bound is the level that is to be
+    /// reached, or one that says nothing.
+    fn wanted(&self, reader: &Reader<'_>, metric: Metric) -> Result<String, Problem> {
+        let of = reader.given("of").ok_or_else(|| reader.missing("of"))?;
+        let given = |key| reader.given(key).map(|value| written(&self.origin, value));
+        let is = |key, words: &[&str]| {
+            reader.given(key).and_then(Value::text).is_some_and(|text| words.contains(&text))
+        };
+        let zero = match metric.unit() {
+            _ if is("over", &["variation"]) || is("across", &["variation", "jain"]) => "0.0",
+            MetricUnit::BitPerSecond => "\"0 bps\"",
+            MetricUnit::Bytes => "\"0 B\"",
+            MetricUnit::Seconds => "\"0 s\"",
+            MetricUnit::Packets | MetricUnit::Ratio => "0.0",
+        };
+        let bound = given("reach").unwrap_or(zero.to_string());
+        let mut entry = format!("at_least = {bound}, of = {}", written(&self.origin, of));
+        for key in ["name", "metric", "over", "state", "during", "across"] {
+            if let Some(value) = given(key) {
+                entry += &format!(", {key} = {value}");
+            }
+        }
+        Ok(format!("{{ {entry} }}"))
+    }
+
+    fn sections(
+        &mut self,
+        reader: &Reader<'_>,
+        text_of: &dyn Fn(&str) -> Result<String, String>,
+        problems: &mut Problems,
+    ) {
+        let sections = reader.tables("section", &SECTION);
+        if sections.len() > MOST {
+            let message = format!("a pack has at most {MOST} sections");
+            return problems.push(Problem::new(reader.at("section"), message));
+        }
+        for entry in sections {
+            let mut cases = Vec::new();
+            for case in entry.tables("case", &CASE) {
+                let Some(read) = problems.keep(self.case(&case, text_of)) else {
+                    continue;
+                };
+                let known = self.cases().map(|(_, case)| case).chain(&cases);
+                if { known }.any(|known: &Case| known.name == read.name) {
+                    let message = format!("there are two cases {}", quote(&read.name));
+                    problems.push(Problem::new(case.at("name"), message));
+                }
+                cases.push(read);
+            }
+            let Some(mut section) = problems.keep(section(&entry, cases)) else {
+                continue;
+            };
+            // A rule on a case that is wrong would be wrong, too.
+            if section.cases.len() == entry.tables("case", &CASE).len() {
+                for rule in entry.tables("rule", &RULE) {
+                    section.rules.extend(problems.keep(self.rule(&section, &rule)));
+                }
+            }
+            self.sections.push(section);
+        }
+    }
+
+    fn case(
+        &self,
+        reader: &Reader<'_>,
+        text_of: &dyn Fn(&str) -> Result<String, String>,
+    ) -> Result<Case, Problem> {
+        let name = reader.get("name", string)?;
+        let scenario = reader.get("scenario", string)?;
+        let text = text_of(&scenario).map_err(|why| {
+            let message = format!("scenario \"{scenario}.toml\": {why}");
+            Problem::new(reader.at("scenario"), message)
+        })?;
+        let subject = texts(reader, "subject")?;
+        let measures = reader.get("measures", |list| each(list, |name| self.find(name, "")))?;
+        if subject.is_empty() || measures.is_empty() {
+            let message = format!("case {} has no subject or measures nothing", quote(&name));
+            return fail(reader.at("name"), message);
+        }
+        let ellipse = reader.opt("ellipse", |pair| each(pair, |name| self.find(name, "")))?;
+        Ok(Case {
+            name,
+            title: reader.get("title", string)?,
+            notes: reader.get("notes", string)?,
+            scenario,
+            text,
+            set: texts(reader, "set")?,
+            quick: texts(reader, "quick")?,
+            tier: reader.get("tier", word)?,
+            subject,
+            measures,
+            ellipse: ellipse.map(|pair| [pair[0], pair[1]]),
+            margins: reader.get("margins", flag)?,
+            span: reader.span.range(),
+        })
+    }
+
+    /// Returns a rule of a section, which is about measures of its cases.
+    fn rule(&self, section: &Section, reader: &Reader<'_>) -> Result<Rule, Problem> {
+        for (key, hint) in [
+            ("source", "name the section of a standard, or say \"ours\""),
+            ("because", "say why the bound is there, and not elsewhere"),
+        ] {
+            if reader.get(key, string)?.trim().is_empty() {
+                let message = format!("`{key}` of a rule is empty");
+                return Err(Problem::new(reader.at(key), message).hint(hint));
+            }
+        }
+        let source = reader.get("source", string)?;
+        let span = reader.get("require", |value| inside(&self.origin, value))?;
+        let mut rule = Rule::parse(&self.origin, span, true, &source)?;
+        rule.because = reader.get("because", string)?;
+        let wrong = |part: &Part, message| Problem::new(Span::new(0, part.span.clone()), message);
+        let named = |case: &&Case| rule.case.as_ref().is_none_or(|part| part.text == case.name);
+        let cases: Vec<&Case> = section.cases.iter().filter(named).collect();
+        if let (Some(part), true) = (&rule.case, cases.is_empty()) {
+            let message = format!("section {} has no case \"{}\"", section.number, part.text);
+            let known = section.cases.iter().map(|case| case.name.as_str());
+            return Err(wrong(part, message).known(&part.text, known));
+        }
+        let here = cases.iter().flat_map(|case| &case.measures);
+        let mut here: Vec<&str> = here.map(|m| self.measures[*m].name.as_str()).collect();
+        if !here.contains(&rule.measure.text.as_str()) {
+            let message = format!("no case here measures \"{}\"", rule.measure.text);
+            here.sort_unstable();
+            here.dedup();
+            return Err(wrong(&rule.measure, message).known(&rule.measure.text, here));
+        }
+        Ok(rule)
+    }
 }

@@ -3,7 +3,7 @@
 use super::Pack;
 use super::read::read;
 use accord::PACK_FILES;
-use accord::language::{Errors, ScenarioError, Source, suggest};
+use accord::form::{Errors, Source, TextError, suggest};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub fn open(name: &str) -> Result<Pack, Errors> {
     let source = Arc::new(Source { name: name.to_string(), text: String::new() });
     let hint = suggest(name, built_in());
     let message = format!("there is no pack and no directory \"{name}\"");
-    Err(ScenarioError::at(&source, 0..0, message, hint).into())
+    Err(TextError::at(&source, 0..0, message, hint).into())
 }
 
 fn from_directory(directory: &Path) -> Result<Pack, Errors> {
@@ -45,7 +45,7 @@ fn from_directory(directory: &Path) -> Result<Pack, Errors> {
     let text = text_of(&path).map_err(|why| {
         let source = Arc::new(Source { name: name.clone(), text: String::new() });
         let hint = "a pack is a directory with the file pack.toml and the scenarios that it names";
-        ScenarioError::at(&source, 0..0, format!("\"{name}\" {why}"), Some(hint.into()))
+        TextError::at(&source, 0..0, format!("\"{name}\" {why}"), Some(hint.into()))
     })?;
     let shown = directory.display().to_string();
     let shown = shown.trim_end_matches('/').to_string();

@@ -1,6 +1,6 @@
 //! Limits of counts: how many measures may be worse, and how many sections may be undecided.
 
-use accord::language::{ScenarioError, Source, suggest};
+use accord::form::{Source, TextError, suggest};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,10 +46,10 @@ impl Limit {
         source: &str,
         comparisons: usize,
         sections: usize,
-    ) -> Result<Limit, ScenarioError> {
+    ) -> Result<Limit, TextError> {
         let text = &origin.text[span.clone()];
         let wrong = |message: String, hint: Option<String>| {
-            Err(ScenarioError::at(origin, span.clone(), message, hint))
+            Err(TextError::at(origin, span.clone(), message, hint))
         };
         let form = || Some("write \"worse > 0\" or \"inconclusive >= 3\"".to_string());
         let Some((name, rest)) = text.split_once('>') else {

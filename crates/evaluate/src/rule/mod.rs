@@ -7,12 +7,12 @@ mod asked;
 mod limit;
 mod resolve;
 
-pub use asked::Asked;
 pub(crate) use asked::inside;
+pub use asked::{Asked, schema};
 pub use limit::{Counted, Limit};
 pub use resolve::{Requirement, resolve};
 
-use accord::language::{ScenarioError, Source};
+use accord::form::{Source, TextError};
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -111,11 +111,11 @@ impl Rule {
         span: Range<usize>,
         own: bool,
         source: &str,
-    ) -> Result<Rule, ScenarioError> {
+    ) -> Result<Rule, TextError> {
         let whole = Part { text: origin.text[span.clone()].to_string(), span: span.clone() };
         let form = if own { OWN_FORM } else { FORM };
         let wrong = |span: Range<usize>, message: &str| {
-            ScenarioError::at(origin, span, message, Some(form.into()))
+            TextError::at(origin, span, message, Some(form.into()))
         };
         let (target, rest) = match whole.text.find(": ") {
             Some(at) => (Some(whole.cut(0..at)), whole.cut(at + 1..whole.text.len())),
@@ -180,8 +180,8 @@ impl Rule {
     }
 
     /// Returns an error at a part of the rule.
-    fn wrong(&self, part: &Part, message: String, hint: Option<String>) -> ScenarioError {
-        ScenarioError::at(&self.origin, part.span.clone(), message, hint)
+    fn wrong(&self, part: &Part, message: String, hint: Option<String>) -> TextError {
+        TextError::at(&self.origin, part.span.clone(), message, hint)
     }
 }
 

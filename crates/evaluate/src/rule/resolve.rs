@@ -4,7 +4,7 @@ use super::{Bound, Part, Rule};
 use crate::evaluation::Key;
 use crate::pack::{Case, Tier};
 use crate::plan::{Plan, Planned};
-use accord::language::{Errors, ScenarioError, suggest};
+use accord::form::{Errors, TextError, suggest};
 use accord::report::show;
 use accord::scenario::MetricUnit;
 use accord::units::{Bytes, Duration, ParseError, Rate};
@@ -69,11 +69,7 @@ pub fn resolve(plans: &[Plan], rules: &[Rule], tier: Tier) -> Result<Vec<Require
 }
 
 /// Returns the bounds by a rule of the user.
-fn of_user<'a>(
-    plans: &[Plan],
-    rule: &'a Rule,
-    tier: Tier,
-) -> Result<Vec<Found<'a>>, ScenarioError> {
+fn of_user<'a>(plans: &[Plan], rule: &'a Rule, tier: Tier) -> Result<Vec<Found<'a>>, TextError> {
     let Some(wanted) = &rule.pack else {
         return Err(rule.wrong(&rule.measure, "the rule names no pack".into(), None));
     };
@@ -125,7 +121,7 @@ fn of_user<'a>(
 }
 
 /// Returns the error of a point that a case does not have.
-fn no_point(planned: &Planned, case: &Case, rule: &Rule) -> Result<(), ScenarioError> {
+fn no_point(planned: &Planned, case: &Case, rule: &Rule) -> Result<(), TextError> {
     let Some(point) = &rule.point else {
         return Ok(());
     };
@@ -146,7 +142,7 @@ fn at_case<'a>(
     planned: &Planned,
     case: &Case,
     rule: &'a Rule,
-) -> Result<Vec<Found<'a>>, ScenarioError> {
+) -> Result<Vec<Found<'a>>, TextError> {
     let named = |m: &usize| plan.pack.measures[*m].name == rule.measure.text;
     let Some(at) = case.measures.iter().position(named) else {
         return Ok(Vec::new());
@@ -224,7 +220,7 @@ fn expected(unit: MetricUnit) -> &'static str {
 }
 
 /// Checks that no two rules contradict each other.
-fn check(found: &[Found]) -> Result<(), ScenarioError> {
+fn check(found: &[Found]) -> Result<(), TextError> {
     let mut ceilings: BTreeMap<&Key, &Found> = BTreeMap::new();
     let mut floors: BTreeMap<&Key, &Found> = BTreeMap::new();
     for this in found {
@@ -250,7 +246,7 @@ fn check(found: &[Found]) -> Result<(), ScenarioError> {
                     other.0.source
                 );
                 let hint = Some("no value meets both: leave one out".to_string());
-                return Err(ScenarioError::at(&rule.origin, rule.span.clone(), message, hint));
+                return Err(TextError::at(&rule.origin, rule.span.clone(), message, hint));
             }
         }
     }

@@ -1,14 +1,15 @@
 //! Site files from files of wg-quick [wg-quick(8), wg(8)].
 
-use super::read::ConfigError;
+use super::hidden;
 use super::site::address;
 use crate::keys::{PrivateKey, PublicKey, SharedKey};
+use accord_form::{Errors, Problem, Source, Span};
 use accord_units::Rate;
 use ipnet::IpNet;
 use std::fmt::{Display, Write};
 use std::ops::Range;
-use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 
 /// The port and the mark if a file of wg-quick has none. `wg` takes a random port then, wg-quick this mark.
 const PORT: u32 = 51820;
@@ -27,6 +28,10 @@ pub struct Imported {
     pub notes: Vec<String>,
 }
 
+fn wrong(span: Range<usize>, message: impl Into<String>) -> Problem {
+    Problem::new(Span::new(0, span), message)
+}
+
 /// A setting of a file of wg-quick.
 struct Setting<'s> {
     key: &'s str,
@@ -36,17 +41,17 @@ struct Setting<'s> {
 }
 
 impl<'s> Setting<'s> {
-    fn wrong(&self, expected: impl Display) -> ConfigError {
+    fn wrong(&self, expected: impl Display) -> Problem {
         let key = self.key;
-        ConfigError::new(self.span.clone(), format!("{key} is wrong: expected {expected}"))
+        wrong(self.span.clone(), format!("{key} is wrong: expected {expected}"))
     }
 
-    fn key<K: FromStr<Err = String>>(&self) -> Result<K, ConfigError> {
-        self.value.parse().map_err(|e: String| ConfigError::new(self.span.clone(), e))
+    fn key<K: FromStr<Err = String>>(&self) -> Result<K, Problem> {
+        self.value.parse().map_err(|e: String| wrong(self.span.clone(), e))
     }
 
     /// Returns the value, read as a number or as `off`, which is zero.
-    fn number(&self, most: u32) -> Result<u32, ConfigError> {
+    fn number(&self, most: u32) -> Result<u32, Problem> {
         let value = self.value.to_ascii_lowercase();
         let number = match value.strip_prefix("0x") {
             Some(hex) => u32::from_str_radix(hex, 16).ok(),
@@ -59,7 +64,7 @@ impl<'s> Setting<'s> {
 
     /// Returns the addresses of a list. An address without a prefix has a full one. `wg` adds a network
     /// with a plus sign to those that there are, which a file has anyhow.
-    fn networks(&self) -> Result<Vec<IpNet>, ConfigError> {
+    fn networks(&self) -> Result<Vec<IpNet>, Problem> {
         let parts = self.value.split(',').map(str::trim).filter(|p| !p.is_empty());
         let read = |part: &str| {
             let part = part.strip_prefix('+').unwrap_or(part);
@@ -92,13 +97,13 @@ impl<'s> Section<'s> {
         self.all(key).last()
     }
 
-    fn need(&self, key: &str) -> Result<&Setting<'s>, ConfigError> {
+    fn need(&self, key: &str) -> Result<&Setting<'s>, Problem> {
         let message = || format!("[{}] needs {key}", self.name);
-        (self.last(key)).ok_or_else(|| ConfigError::new(self.span.clone(), message()))
+        (self.last(key)).ok_or_else(|| wrong(self.span.clone(), message()))
     }
 
     /// Returns the networks of all lists, with the places of these.
-    fn networks(&self, key: &str) -> Result<Vec<(IpNet, Range<usize>)>, ConfigError> {
+    fn networks(&self, key: &str) -> Result<Vec<(IpNet, Range<usize>)>, Problem> {
         let mut all = Vec::new();
         for setting in self.all(key) {
             all.extend(setting.networks()?.into_iter().map(|n| (n, setting.span.clone())));
@@ -112,14 +117,14 @@ impl<'s> Section<'s> {
     }
 
     /// Refuses settings that wg-quick does not know.
-    fn check(&self, known: &[&str]) -> Result<(), ConfigError> {
+    fn check(&self, known: &[&str]) -> Result<(), Problem> {
         let is_known = |s: &&Setting| known.iter().any(|k| s.key.eq_ignore_ascii_case(k));
         match self.settings.iter().find(|s| !is_known(s)) {
             None => Ok(()),
             Some(setting) => {
                 let message = format!("[{}] has no key \"{}\"", self.name, setting.key);
                 let hint = format!("its keys are {}", known.join(", "));
-                Err(ConfigError::new(setting.span.clone(), message).hint(hint))
+                Err(wrong(setting.span.clone(), message).hint(hint))
             }
         }
     }
@@ -142,11 +147,11 @@ const STOPS: [&str; 5] = ["drop", "reject", "blackhole", "unreachable", "prohibi
 
 /// Refuses a setting of [`LEFT`] without which the host would do the opposite. Returns whether its absence
 /// changes nothing at all.
-fn refuse(setting: &Setting) -> Result<bool, ConfigError> {
+fn refuse(setting: &Setting) -> Result<bool, Problem> {
     let (key, value) = (setting.key, setting.value.to_ascii_lowercase());
     let refused = |why: String, hint: &str| {
         let message = format!("{key} cannot be taken: {why}");
-        Err(ConfigError::new(setting.span.clone(), message).hint(hint))
+        Err(wrong(setting.span.clone(), message).hint(hint))
     };
     match key.to_ascii_lowercase().as_str() {
         "table" if value == "auto" => Ok(true),
@@ -211,24 +216,31 @@ impl Text {
     }
 
     /// Returns the place in the source of an error in the text.
-    fn source(&self, e: ConfigError) -> ConfigError {
-        let part = self.places.iter().rfind(|(start, _)| *start <= e.span.start);
-        ConfigError { span: part.map_or(0..0, |(_, place)| place.clone()), ..e }
+    fn source(&self, e: Problem) -> Problem {
+        let part = self.places.iter().rfind(|(start, _)| *start <= e.span.start as usize);
+        Problem { span: Span::new(0, part.map_or(0..0, |(_, place)| place.clone())), ..e }
     }
 }
 const PEER: &[&str] =
     &["PublicKey", "PresharedKey", "AllowedIPs", "Endpoint", "PersistentKeepalive"];
 
-/// Reads a file of wg-quick. `name` is the name of its interface, and `cap` that of each tunnel.
+/// Reads a file of wg-quick. `file` is its name in errors, `name` is the name of its interface, and `cap` that of each tunnel.
 ///
 /// # Errors
 /// Fails at the first line that wg-quick would refuse, or that the gateway has no equal of.
-pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigError> {
+pub fn import(file: &str, source: &str, name: &str, cap: Rate) -> Result<Imported, Errors> {
+    imported(source, name, cap).map_err(|problem| {
+        let origin = Source { name: file.to_string(), text: source.to_string() };
+        hidden(problem.locate(&[Arc::new(origin)]).into())
+    })
+}
+
+fn imported(source: &str, name: &str, cap: Rate) -> Result<Imported, Problem> {
     let whole = 0..source.len().min(1);
     if !super::is_device(name) {
         let message = "the name of the file, without its end, has to be that of an interface: 1 to 15 \
                        letters, digits, - and _";
-        return Err(ConfigError::new(whole, message));
+        return Err(wrong(whole, message));
     }
     let is = |section: &Section, name| section.name.eq_ignore_ascii_case(name);
     let sections = sections(source)?.into_iter();
@@ -236,11 +248,11 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
     if let Some(other) = peers.iter().find(|s| !is(s, "peer")) {
         let message = format!("there is no section [{}]", other.name);
         let hint = "sections are [Interface] and [Peer]";
-        return Err(ConfigError::new(other.span.clone(), message).hint(hint));
+        return Err(wrong(other.span.clone(), message).hint(hint));
     }
     let [interface] = &interfaces[..] else {
         let message = "a file of wg-quick has one section [Interface]";
-        return Err(ConfigError::new(whole, message));
+        return Err(wrong(whole, message));
     };
     interface.check(&[&TAKEN[..], &LEFT.map(|(key, _)| key)].concat())?;
     let mut notes = Vec::new();
@@ -326,7 +338,10 @@ pub fn import(source: &str, name: &str, cap: Rate) -> Result<Imported, ConfigErr
         }
     }
     // The rules between the parts are those of site files.
-    super::parse(&text.text, Path::new("")).map_err(|e| text.source(e))?;
+    super::parse("", &text.text).map_err(|errors| {
+        let first = errors.into_iter().next().expect("there is one");
+        text.source(first.into())
+    })?;
     Ok(Imported { site: text.text, key: (format!("{name}.key"), private), shared, notes })
 }
 
@@ -343,7 +358,7 @@ struct Peer<'s> {
 }
 
 impl<'s> Peer<'s> {
-    fn read(section: &'s Section<'s>, place: usize) -> Result<Peer<'s>, ConfigError> {
+    fn read(section: &'s Section<'s>, place: usize) -> Result<Peer<'s>, Problem> {
         section.check(PEER)?;
         let public = section.need("PublicKey")?;
         let shared = section.last("PresharedKey").map(Setting::key);
@@ -365,7 +380,7 @@ impl<'s> Peer<'s> {
             let is_named = |(key, _): &(&str, &str)| key.trim().eq_ignore_ascii_case("name");
             text.split_once('=').filter(is_named).map_or(text, |(_, name)| name.trim())
         });
-        let name = comment.filter(|name| super::read::is_name(name));
+        let name = comment.filter(|name| super::is_name(name));
         Ok(Peer {
             name: name.map_or_else(|| format!("peer{}", place + 1), String::from),
             section,
@@ -379,7 +394,7 @@ impl<'s> Peer<'s> {
 }
 
 /// Returns the sections of a file of wg-quick, in their order.
-fn sections(source: &str) -> Result<Vec<Section<'_>>, ConfigError> {
+fn sections(source: &str) -> Result<Vec<Section<'_>>, Problem> {
     let mut sections: Vec<Section> = Vec::new();
     let (mut start, mut above) = (0, None);
     for (number, line) in source.split('\n').enumerate() {
@@ -403,7 +418,7 @@ fn sections(source: &str) -> Result<Vec<Section<'_>>, ConfigError> {
             let (Some((key, value)), Some(section)) = (text.split_once('='), sections.last_mut())
             else {
                 let message = "expected a section such as [Interface], or KEY = VALUE in one";
-                return Err(ConfigError::new(span, message));
+                return Err(wrong(span, message));
             };
             section.settings.push(Setting {
                 key: key.trim(),
@@ -437,10 +452,7 @@ mod tests {
     }
 
     fn read(source: &str) -> Result<Imported, String> {
-        import(source, "wg0", CAP).map_err(|e| {
-            let (line, _) = e.position(source);
-            format!("line {line}: {e}")
-        })
+        import("wg0.conf", source, "wg0", CAP).map_err(|e| super::super::brief(&e))
     }
 
     /// A site behind NAT that joins another one, as wg-quick(8) has it, with a preshared key and hooks.
@@ -456,7 +468,7 @@ mod tests {
             public(1)
         );
         let imported = read(&source).expect("imported");
-        let site = parse(&imported.site, Path::new("")).expect("a site");
+        let site = parse("", &imported.site).expect("a site");
         let own: Vec<String> = site.interface.addresses.iter().map(IpNet::to_string).collect();
         // The network of the first address is behind the peer.
         assert_eq!(own, ["10.200.100.8/32", "fd00::8/64"]);
@@ -491,7 +503,7 @@ mod tests {
             public(1)
         );
         let imported = read(&all).expect("imported");
-        let site = parse(&imported.site, Path::new("")).expect("a site");
+        let site = parse("", &imported.site).expect("a site");
         assert_eq!(site.interface.fwmark, Some(51820));
         assert_eq!(site.peers[0].name, "peer1");
         // wg-quick takes a mark of its own then, too.
@@ -509,7 +521,7 @@ mod tests {
             public(2)
         );
         let imported = read(&server).expect("imported");
-        let site = parse(&imported.site, Path::new("")).expect("a site");
+        let site = parse("", &imported.site).expect("a site");
         let names: Vec<&str> = site.peers.iter().map(|p| p.name.as_str()).collect();
         assert_eq!(names, ["alice", "peer2"]);
         assert!(site.peers.iter().all(|p| p.endpoint.is_none() && p.keepalive.is_none()));
@@ -563,7 +575,7 @@ mod tests {
             assert!(!why.contains(PRIVATE), "{why}");
         }
         for name in ["", "a-name-that-is-too-long", "a b", "a\"b", "../x"] {
-            assert!(import(&right, name, CAP).is_err(), "{name}");
+            assert!(import("wg0.conf", &right, name, CAP).is_err(), "{name}");
         }
     }
 
@@ -622,7 +634,7 @@ mod tests {
             public(2)
         );
         let imported = read(&source).expect("imported");
-        let site = parse(&imported.site, Path::new("")).expect("a site");
+        let site = parse("", &imported.site).expect("a site");
         assert_eq!(site.interface.listen.to_string(), "[::]:7");
         assert_eq!(site.peers[0].networks[0].to_string(), "10.1.0.0/16");
         assert_eq!(imported.notes.len(), 1, "{:?}", imported.notes);
@@ -695,7 +707,7 @@ mod tests {
         #[test]
         fn what_is_imported_and_read_is_the_same((text, expected, port, mtu) in random()) {
             let imported = read(&text).map_err(TestCaseError::fail)?;
-            let site = parse(&imported.site, Path::new("")).expect("a site");
+            let site = parse("", &imported.site).expect("a site");
             prop_assert_eq!(u32::from(site.interface.listen.port()), port);
             prop_assert_eq!(site.interface.addresses[0].to_string(), "172.31.255.1/24");
             prop_assert_eq!(mtu.unwrap_or(1420), site.interface.mtu);
@@ -737,7 +749,7 @@ mod tests {
             let lines = [vec!["[Interface]".into(), format!("PrivateKey = {PRIVATE}")], lines].concat();
             match read(&lines.join("\n")) {
                 Ok(imported) => {
-                    prop_assert!(parse(&imported.site, Path::new("")).is_ok());
+                    prop_assert!(parse("", &imported.site).is_ok());
                     prop_assert!(!imported.site.contains(PRIVATE) && !imported.site.contains(SHARED));
                     let notes = imported.notes.concat();
                     prop_assert!(!notes.contains(PRIVATE) && !notes.contains(SHARED));

@@ -2,49 +2,25 @@
 
 mod dscp;
 mod import;
-mod read;
+mod keys;
 mod site;
 
 pub use dscp::Dscp;
 pub use import::{Imported, import};
-pub use read::ConfigError;
 pub use site::{BreakerConfig, Class, Endpoint, Interface, Loss, Mode, OVERHEAD, PeerConfig, Site};
 
-use crate::keys::{PublicKey, is_key};
-use accord_family::{Service, Signal};
-use accord_units::{Bytes, Duration, Rate, Size};
+use crate::keys::redacted;
+use accord_family::Service;
+use accord_form::read::{each, flag, number, parsed, rate, string, word};
+use accord_form::{Checked, Errors, Problem, Problems, Source, Span, Table, fail, quote};
+use accord_units::Rate;
 use ipnet::IpNet;
-use read::{Table, Value, list, nearest, parsed, text, whole};
-use std::fmt::Display;
-use std::net::SocketAddr;
+use keys::{BREAKER, CLASS, GATEWAY, PEER, SERVICE, SHARE, SITE};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
+use std::sync::Arc;
 use toml::de::DeTable;
 
-const TOP: &[&str] = &["gateway", "class", "peer"];
-const GATEWAY: &[&str] = &[
-    "key", "listen", "device", "address", "mtu", "uplink", "target", "loss", "queue", "status",
-    "metrics", "fwmark", "offload", "persist", "guard",
-];
-const CLASS: &[&str] = &["dscp"];
-const PEER: &[&str] = &[
-    "public_key",
-    "preshared_key",
-    "endpoint",
-    "networks",
-    "cap",
-    "service",
-    "class",
-    "breaker",
-    "mode",
-    "signal",
-    "virtual_delay",
-    "keepalive",
-];
-const BREAKER: &[&str] = &["loss", "over", "rate", "rearm", "blind"];
-const SERVICE: &[&str] = &["contract", "weight", "limit"];
-/// A class has no limit of its own: the limit is on the whole tunnel's queue in the network.
-const SHARE: &[&str] = &["contract", "weight"];
+type Reader<'a> = accord_form::Reader<'a, Checked>;
 
 /// The MTU of the device unless the file says it: 80 bytes less than that of Ethernet, the overhead of
 /// a tunnel over IPv6.
@@ -53,41 +29,73 @@ const DEFAULT_MTU: u16 = 1420;
 const MOST_PEERS: usize = 1000;
 const MOST_CLASSES: usize = 16;
 
-/// Reads a site file. Names of files in it are relative to `folder`.
+/// Returns the JSON Schema (2020-12) of site files. It knows the form only.
+pub fn schema() -> serde_json::Value {
+    accord_form::schema("Accord site", &SITE)
+}
+
+/// Reads the text of a site file. `name` is its name in errors. Names of files in it are relative to the
+/// folder of `name`.
 ///
 /// # Errors
-/// Fails at the first key or value that is not as it has to be.
-pub fn parse(source: &str, folder: &Path) -> Result<Site, ConfigError> {
-    if let Some(at) = wg_quick(source) {
+/// Fails with all that is not as it has to be. What may be a key is not shown.
+pub fn parse(name: &str, source: &str) -> Result<Site, Errors> {
+    let origin = Arc::new(Source { name: name.to_string(), text: source.to_string() });
+    read(&origin).map_err(hidden)
+}
+
+/// Hides what may be a key at a wrong place.
+fn hidden(errors: Errors) -> Errors {
+    let mut shown: Option<Arc<Source>> = None;
+    errors.map(|e| {
+        let Source { name, text } = &*e.origin;
+        let origin = shown
+            .get_or_insert_with(|| Arc::new(Source { name: name.clone(), text: redacted(text) }));
+        accord_form::TextError {
+            message: redacted(&e.message),
+            hint: e.hint.as_deref().map(redacted),
+            origin: Arc::clone(origin),
+            ..e
+        }
+    })
+}
+
+fn read(origin: &Arc<Source>) -> Result<Site, Errors> {
+    let sources = std::slice::from_ref(origin);
+    if let Some(at) = wg_quick(&origin.text) {
         let message = "this is a file of wg-quick, not a site file";
         let hint = "accord gateway import writes a site file and a key file from it";
-        return Err(ConfigError::new(at..at, message).hint(hint));
+        let problem = Problem::new(Span::new(0, at..at), message).hint(hint);
+        return Err(problem.locate(sources).into());
     }
-    let document = DeTable::parse(source)
-        .map_err(|e| ConfigError::new(e.span().unwrap_or(0..0), e.message()))?;
-    let top = Table::new("a site", document.get_ref(), 0..source.len().min(1), TOP)?;
-    let example = "{ key = \"site.key\", listen = \"0.0.0.0:51820\" }";
-    let interface = interface(top.need("gateway", example)?, folder)?;
-    let mut classes = Vec::new();
-    for (name, value) in top.tables("class")? {
-        classes.push((class(&name, value, &classes)?, value.span()));
-    }
-    if let Some((_, span)) = classes.get(MOST_CLASSES) {
-        let message = format!("there are more than {MOST_CLASSES} classes");
-        return Err(ConfigError::new(span.clone(), message));
-    }
-    let classes: Vec<Class> = classes.into_iter().map(|(class, _)| class).collect();
-    let mut peers: Vec<PeerConfig> = Vec::new();
-    for (name, value) in top.tables("peer")? {
-        let peer = peer(&name, value, &interface, &classes, folder)?;
-        differs(&peer, &peers, &interface, value)?;
-        peers.push(peer);
-    }
-    if peers.len() > MOST_PEERS {
-        let message = format!("there are more than {MOST_PEERS} peers");
-        return Err(ConfigError::new(top.span(), message));
-    }
-    Ok(Site { interface, classes, peers })
+    let tree = accord_form::tree(origin, &SITE, &())?;
+    let top = Reader::new(&SITE, &tree, Span::default());
+    let folder = Path::new(&origin.name).parent().unwrap_or(Path::new(""));
+    let mut problems = Problems::default();
+    let site = problems.keep(interface(&top, folder)).map(|interface| {
+        let mut site = Site { interface, classes: Vec::new(), peers: Vec::new() };
+        for (entry, reader) in top.named("class", &CLASS) {
+            problems.keep(keys::check_name(entry));
+            let class = problems.keep(class(&entry.key, &reader, &site.classes));
+            if site.classes.len() == MOST_CLASSES {
+                let message = format!("there are more than {MOST_CLASSES} classes");
+                problems.push(Problem::new(entry.span, message));
+            }
+            site.classes.extend(class);
+        }
+        for (entry, reader) in top.named("peer", &PEER) {
+            problems.keep(keys::check_name(entry));
+            let peer = problems.keep(peer(&entry.key, &reader, &site, folder));
+            if site.peers.len() == MOST_PEERS {
+                let message = format!("there are more than {MOST_PEERS} peers");
+                problems.push(Problem::new(entry.span, message));
+            }
+            site.peers.extend(peer);
+        }
+        site
+    });
+    problems.check(sources)?;
+    Ok(site.expect("without a problem there is one"))
 }
 
 /// Returns where a file of wg-quick begins its section of the interface, if it is one.
@@ -100,79 +108,26 @@ fn wg_quick(source: &str) -> Option<usize> {
     })
 }
 
-fn interface(value: &Value, folder: &Path) -> Result<Interface, ConfigError> {
-    let table = Table::of("gateway", value, GATEWAY)?;
-    let key = file(table.need("key", "\"site.key\"")?)?;
-    let listen = table.need("listen", "\"0.0.0.0:51820\"")?;
-    let listen: SocketAddr = text(listen)?.parse().map_err(|_| {
-        ConfigError::new(listen.span(), "expected an address and a port")
-            .hint("such as \"0.0.0.0:51820\" or \"[2001:db8::1]:51820\"")
-    })?;
-    let device = table.read(
-        "device",
-        |value| Ok(Some(text(value)?).filter(|name| is_device(name)).map(str::to_string)),
-        ("a device's name has 1 to 15 letters, digits, - and _", ""),
-    )?;
-    let mut addresses = Vec::new();
-    for value in table.get("address").map(list).transpose()?.into_iter().flatten() {
-        addresses.push(site::address(text(value)?).map_err(|e| at(value, e))?);
-    }
-    let mtu = table.read(
-        "mtu",
-        |value| match (whole(value), text(value)) {
-            (Some(n @ 576..=9000), _) => Ok(Some(Some(n as u16))),
-            (_, Ok("auto")) => Ok(Some(None)),
-            _ => Ok(None),
-        },
-        (
-            "mtu has to be \"auto\" or a whole number of bytes from 576 to 9000",
-            "\"auto\" discovers the MTU of the path to each peer",
-        ),
-    )?;
-    let mtu = mtu.flatten();
+fn interface(top: &Reader, folder: &Path) -> Result<Interface, Problem> {
+    let table = top.table("gateway", &GATEWAY).ok_or_else(|| top.missing("gateway"))?;
+    let mtu = table.get("mtu", keys::mtu)?;
     Ok(Interface {
-        key: folder.join(key),
-        listen,
-        device: device.unwrap_or("accord0".into()),
-        addresses,
+        key: folder.join(table.get("key", string)?),
+        listen: table.get("listen", keys::listen)?,
+        device: table.get("device", string)?,
+        addresses: table.opt("address", |v| each(v, keys::own_address))?.unwrap_or_default(),
         mtu: mtu.unwrap_or(DEFAULT_MTU),
         finds_mtu: mtu.is_none(),
-        uplink: above_zero(&table, "uplink")?,
-        target: table
-            .read(
-                "target",
-                |value| {
-                    let target: Size = parsed(value)?;
-                    let bytes = target.bytes_f64(Bytes::new(1));
-                    Ok((bytes > 0.0 && bytes <= MOST_TARGET).then_some(target))
-                },
-                ("target has to be above 0 and up to 125 MB", "such as \"3 pkt\" or \"6 KB\""),
-            )?
-            .unwrap_or(Size::Packets(3.0)),
-        loss: table.parsed("loss")?.unwrap_or(Loss::Contract),
-        queue: above_zero(&table, "queue")?.unwrap_or(Bytes::new(1_000_000)),
-        status: table.get("status").map(file).transpose()?.map(|file| folder.join(file)),
-        // Others than users of this host do not reach it.
-        metrics: table.read(
-            "metrics",
-            |value| Ok(text(value)?.parse().ok().filter(|a: &SocketAddr| a.ip().is_loopback())),
-            ("metrics has to be a loopback address and a port", "such as \"127.0.0.1:9586\""),
-        )?,
-        // The mark is the number of a routing table, too. 253 to 255 are those of the kernel.
-        fwmark: table.read(
-            "fwmark",
-            |value| {
-                let mark = whole(value).and_then(|mark| u32::try_from(mark).ok());
-                Ok(mark.filter(|mark| *mark > 0 && !(253..=255).contains(mark)))
-            },
-            (
-                "fwmark has to be a whole number from 1 to 4294967295, but 253 to 255",
-                "such as 51820, as wg-quick has it",
-            ),
-        )?,
-        offload: table.flag("offload")?.unwrap_or(true),
-        persist: table.flag("persist")?.unwrap_or(false),
-        guard: table.flag("guard")?.unwrap_or(false),
+        uplink: table.opt("uplink", rate)?,
+        target: table.get("target", keys::target)?,
+        loss: table.get("loss", word)?,
+        queue: table.get("queue", parsed)?,
+        status: table.opt("status", string)?.map(|file| folder.join(file)),
+        metrics: table.opt("metrics", keys::metrics)?,
+        fwmark: table.opt("fwmark", keys::mark)?,
+        offload: table.get("offload", flag)?,
+        persist: table.get("persist", flag)?,
+        guard: table.get("guard", flag)?,
     })
 }
 
@@ -182,186 +137,133 @@ fn is_device(name: &str) -> bool {
     (1..=15).contains(&name.len()) && name.chars().all(plain)
 }
 
-fn class(
-    name: &str,
-    value: &Value,
-    others: &[(Class, std::ops::Range<usize>)],
-) -> Result<Class, ConfigError> {
-    let table = Table::of(format!("class {name}"), value, CLASS)?;
-    let mut points = Vec::new();
-    for value in list(table.need("dscp", "[\"EF\", \"CS5\"]")?)? {
-        let point = match whole(value) {
-            Some(n) => Dscp::number(n),
-            None => text(value)?.parse(),
-        };
-        let point = point.map_err(|e| at(value, e))?;
-        let taken = others.iter().find(|(other, _)| other.dscp.contains(&point));
-        if let Some((other, _)) = taken {
-            let message = format!("{point} is in class {} already", other.name);
-            return Err(ConfigError::new(value.span(), message));
-        }
-        points.push(point);
-    }
-    if name == "default" {
-        return Err(ConfigError::new(
-            value.span(),
-            "packets that no other class takes are in class default; it has no DSCP of its own",
-        ));
-    }
-    Ok(Class { name: name.to_string(), dscp: points })
+/// Returns whether a text is the name of a peer or a class.
+fn is_name(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (1..=40).contains(&text.len()) && text.chars().all(plain)
 }
 
-fn peer(
-    name: &str,
-    value: &Value,
-    interface: &Interface,
-    classes: &[Class],
-    folder: &Path,
-) -> Result<PeerConfig, ConfigError> {
-    let table = Table::of(format!("peer {name}"), value, PEER)?;
-    let public_key: PublicKey =
-        parsed(table.need("public_key", "\"(what accord gateway keys prints there)\"")?)?;
-    let mut networks: Vec<IpNet> = Vec::new();
-    for value in list(table.need("networks", "[\"10.2.0.0/24\"]")?)? {
-        networks.push(site::network(text(value)?).map_err(|e| at(value, e))?);
-    }
-    table.need("cap", "\"50 Mbps\"")?;
-    let cap = above_zero(&table, "cap")?.unwrap_or(Rate::ZERO);
-    let service = table.get("service").map(|value| service(value, cap, interface)).transpose()?;
-    let mut shares = vec![Service::default(); classes.len() + 1];
-    for (class, value) in table.tables("class")? {
-        let names: Vec<&str> =
-            (classes.iter().map(|c| c.name.as_str())).chain(["default"]).collect();
-        let Some(index) = names.iter().position(|n| *n == class) else {
-            let message = format!("there is no class \"{class}\"");
-            let hint = match nearest(&class, &names) {
-                Some(near) => format!("did you mean \"{near}\"?"),
-                None => format!("write [class.{class}] with its dscp first"),
-            };
-            return Err(ConfigError::new(value.span(), message).hint(hint));
-        };
-        let share = Table::of(format!("class {class}"), value, SHARE)?;
-        shares[index].contract = share.parsed("contract")?.unwrap_or(Rate::ZERO);
-        shares[index].weight = share.positive("weight")?.unwrap_or(1.0);
-    }
-    Ok(PeerConfig {
-        name: name.to_string(),
-        public_key,
-        preshared_key: (table.get("preshared_key").map(file).transpose()?)
-            .map(|file| folder.join(file)),
-        endpoint: endpoint(&table, interface)?,
-        networks,
-        cap,
-        service: service.unwrap_or_default(),
-        shares,
-        breaker: (table.get("breaker").map(|value| breaker(value, cap)).transpose()?)
-            .unwrap_or(BreakerConfig::of(cap)),
-        mode: table.parsed("mode")?.unwrap_or(Mode::Enforce),
-        signal: table.parsed("signal")?.unwrap_or(Signal::Auto),
-        virtual_delay: table.read(
-            "virtual_delay",
-            |value| {
-                let most: Duration = parsed(value)?;
-                Ok(Some(most).filter(|most| !most.is_zero() && *most <= MOST_VIRTUAL))
-            },
-            (
-                &format!("virtual_delay has to be above 0 and up to {MOST_VIRTUAL}"),
-                "it is the most that counts of what routers write; leave it out if none does",
-            ),
-        )?,
-        keepalive: table.read(
-            "keepalive",
-            |value| {
-                let seconds = parsed::<Duration>(value)?.as_secs_f64().round();
-                Ok((1.0..=65_535.0).contains(&seconds).then_some(seconds as u16))
-            },
-            ("keepalive has to be from 1 s to 65535 s", ""),
-        )?,
-    })
-}
-
-fn endpoint(table: &Table, interface: &Interface) -> Result<Option<Endpoint>, ConfigError> {
-    let Some(value) = table.get("endpoint") else {
-        return Ok(None);
-    };
-    let endpoint: Endpoint = text(value)?.parse().map_err(|e: String| {
-        ConfigError::new(value.span(), e).hint("a peer without endpoint calls first")
+fn class(name: &str, table: &Reader, others: &[Class]) -> Result<Class, Problem> {
+    let dscp = table.get("dscp", |v| {
+        each(v, |value| {
+            let point = keys::point(value)?;
+            match others.iter().find(|other| other.dscp.contains(&point)) {
+                None => Ok(point),
+                Some(other) => {
+                    fail(value.span, format!("{point} is in class {} already", other.name))
+                }
+            }
+        })
     })?;
-    if let Endpoint::Address(address) = endpoint
+    if name == "default" {
+        return fail(
+            table.span,
+            "packets that no other class takes are in class default; it has no DSCP of its own",
+        );
+    }
+    Ok(Class { name: name.to_string(), dscp })
+}
+
+fn peer(name: &str, table: &Reader, site: &Site, folder: &Path) -> Result<PeerConfig, Problem> {
+    let Site { interface, classes, peers } = site;
+    let cap = table.get("cap", rate)?;
+    let mut shares = vec![Service::default(); classes.len() + 1];
+    for (entry, share) in table.named("class", &SHARE) {
+        let class = entry.key.as_str();
+        let names = || classes.iter().map(|c| c.name.as_str()).chain(["default"]);
+        let Some(index) = names().position(|n| n == class) else {
+            let message = format!("there is no class {}", quote(class));
+            let hint = accord_form::suggest(class, names()).filter(|hint| hint.contains('?'));
+            let hint = hint.unwrap_or(format!("write [class.{class}] with its dscp first"));
+            return Err(Problem::new(entry.span, message).hint(hint));
+        };
+        shares[index].contract = share.get("contract", parsed)?;
+        shares[index].weight = share.get("weight", weight)?;
+    }
+    let peer = PeerConfig {
+        name: name.to_string(),
+        public_key: table.get("public_key", parsed)?,
+        preshared_key: table.opt("preshared_key", string)?.map(|file| folder.join(file)),
+        endpoint: endpoint(table, interface)?,
+        networks: table.get("networks", |v| each(v, keys::other_network))?,
+        cap,
+        service: service(table, cap, interface)?,
+        shares,
+        breaker: breaker(table, cap)?,
+        mode: table.get("mode", word)?,
+        signal: table.get("signal", word)?,
+        virtual_delay: table.opt("virtual_delay", keys::virtual_delay)?,
+        keepalive: table.opt("keepalive", keys::keepalive)?,
+    };
+    differs(&peer, peers, interface, table)?;
+    Ok(peer)
+}
+
+fn weight(value: &accord_form::Value) -> Result<f64, Problem> {
+    number(value, 1e-6, 1e6)
+}
+
+fn endpoint(table: &Reader, interface: &Interface) -> Result<Option<Endpoint>, Problem> {
+    let endpoint = table.opt("endpoint", keys::endpoint)?;
+    if let Some(Endpoint::Address(address)) = endpoint
         && !interface.reaches(address.ip())
     {
         let message = format!("{address} cannot be reached from {}", interface.listen);
         let hint =
             "listen = \"[::]:51820\" reaches IPv4 and IPv6; other addresses reach their own kind";
-        return Err(ConfigError::new(value.span(), message).hint(hint));
+        return Err(Problem::new(table.at("endpoint"), message).hint(hint));
     }
-    Ok(Some(endpoint))
+    Ok(endpoint)
 }
 
-/// The maximum of `virtual_delay`, which bounds the effect of a hostile router.
-const MOST_VIRTUAL: Duration = Duration::from_secs(1);
+/// Returns the reader of a table in a table. One that is not given has the defaults of its keys.
+fn inner<'a>(table: &Reader<'a>, key: &str, section: &'static keys::Section) -> Reader<'a> {
+    static NONE: Table = Table { entries: Vec::new() };
+    table.table(key, section).unwrap_or(Reader::new(section, &NONE, table.span))
+}
 
-fn breaker(value: &Value, cap: Rate) -> Result<BreakerConfig, ConfigError> {
-    let table = Table::of("breaker", value, BREAKER)?;
-    let default = BreakerConfig::of(cap);
-    let loss = table.positive("loss")?.unwrap_or(default.loss);
-    if let Some(value) = table.get("loss").filter(|_| loss > 1.0) {
-        let message = "loss has to be a fraction of the data sent, above 0 and up to 1";
-        let hint = "such as 0.25, which is 25 %; 1 never trips unless all is lost";
-        return Err(ConfigError::new(value.span(), message).hint(hint));
-    }
-    let time = |key, from: f64, default: Duration| match table.parsed::<Duration>(key)? {
-        None => Ok(default),
-        Some(time) if (from..=86_400.0).contains(&time.as_secs_f64()) => Ok(time),
-        Some(_) => Err(ConfigError::new(
-            table.get(key).map_or(table.span(), Value::span),
-            format!("{key} has to be from {from} s to 86400 s"),
-        )),
-    };
-    let blind = match table.get("blind").map(text).transpose() {
-        Ok(Some("never")) => None,
-        _ => Some(time("blind", 5.0, Duration::from_secs(60))?),
-    };
-    let rate = above_zero(&table, "rate")?.unwrap_or(default.rate);
-    if let Some(value) = table.get("rate").filter(|_| rate > cap) {
-        let message = format!("the breaker's rate of {rate} is above the cap of {cap}");
-        return Err(ConfigError::new(value.span(), message));
+fn breaker(peer: &Reader, cap: Rate) -> Result<BreakerConfig, Problem> {
+    let table = inner(peer, "breaker", &BREAKER);
+    let tripped = table.opt("rate", rate)?;
+    let tripped = tripped.unwrap_or(Rate::from_bps((cap.as_bps() / 10).max(1)));
+    if tripped > cap {
+        let message = format!("the breaker's rate of {tripped} is above the cap of {cap}");
+        return fail(table.at("rate"), message);
     }
     Ok(BreakerConfig {
-        loss,
-        over: time("over", 5.0, default.over)?,
-        rate,
-        rearm: time("rearm", 1.0, default.rearm)?,
-        blind,
+        loss: table.get("loss", keys::lost)?,
+        over: table.get("over", keys::lasting)?,
+        rate: tripped,
+        rearm: table.get("rearm", keys::rearm)?,
+        blind: table.get("blind", keys::blind)?,
     })
 }
 
-fn service(value: &Value, cap: Rate, interface: &Interface) -> Result<Service, ConfigError> {
-    let table = Table::of("service", value, SERVICE)?;
+fn service(peer: &Reader, cap: Rate, interface: &Interface) -> Result<Service, Problem> {
+    let table = inner(peer, "service", &SERVICE);
     let service = Service {
-        contract: table.parsed("contract")?.unwrap_or(Rate::ZERO),
-        weight: table.positive("weight")?.unwrap_or(1.0),
-        limit: above_zero(&table, "limit")?,
+        contract: table.get("contract", parsed)?,
+        weight: table.get("weight", weight)?,
+        limit: table.opt("limit", parsed)?,
     };
     if service.contract > cap {
         let message = format!("the contract of {} is above the cap of {cap}", service.contract);
         let hint = "the cap is the highest rate that the tunnel ever sends at";
-        return Err(ConfigError::new(value.span(), message).hint(hint));
+        return Err(Problem::new(table.span, message).hint(hint));
     }
     let least = service.weight * interface.target_bytes();
     if service.limit.is_some_and(|limit| limit.as_f64() < least) {
         let message = "the limit is below weight × target, which the tunnel keeps queued";
         let hint = format!("write at least \"{} B\"", least.ceil());
-        return Err(ConfigError::new(value.span(), message).hint(hint));
+        return Err(Problem::new(table.span, message).hint(hint));
     }
     Ok(service)
 }
 
 /// Returns the place of a key of a table, or of an entry of its list.
-fn entry(table: &Value, key: &str, place: usize) -> std::ops::Range<usize> {
-    let found = table.get_ref().as_table().and_then(|table| table.get(key));
-    let listed = found.and_then(|found| found.get_ref().as_array()?.get(place));
-    listed.or(found).unwrap_or(table).span()
+fn entry(table: &Reader, key: &str, place: usize) -> Span {
+    let listed = table.given(key).and_then(|value| value.list()?.get(place));
+    listed.map_or(table.at(key), |value| value.span)
 }
 
 /// Refuses a peer that has a key or a network of another one, or a network of this site.
@@ -369,9 +271,9 @@ fn differs(
     peer: &PeerConfig,
     others: &[PeerConfig],
     interface: &Interface,
-    value: &Value,
-) -> Result<(), ConfigError> {
-    let span = |key, place| entry(value, key, place);
+    table: &Reader,
+) -> Result<(), Problem> {
+    let span = |key, place| entry(table, key, place);
     for own in &interface.addresses {
         if let Some(place) = peer.networks.iter().position(|n| *n == own.trunc()) {
             let network = own.trunc();
@@ -380,7 +282,7 @@ fn differs(
                 peer.name
             );
             let hint = "networks are those at the peer's site; a smaller or a larger one may overlap with this site's";
-            return Err(ConfigError::new(span("networks", place), message).hint(hint));
+            return Err(Problem::new(span("networks", place), message).hint(hint));
         }
     }
     let all = |n: &IpNet| n.prefix_len() == 0 && interface.reaches(n.addr());
@@ -393,7 +295,7 @@ fn differs(
             peer.name
         );
         let hint = "write fwmark = 51820 below [gateway]: marked datagrams take the host's routes";
-        return Err(ConfigError::new(span("networks", place), message).hint(hint));
+        return Err(Problem::new(span("networks", place), message).hint(hint));
     }
     // Datagrams to a peer would go into a tunnel.
     for (one, two) in others.iter().chain([peer]).flat_map(|o| [(o, peer), (peer, o)]) {
@@ -412,48 +314,22 @@ fn differs(
                 "its datagrams would go into the tunnel; write networks without the endpoint";
             let at =
                 if one.name == peer.name { span("networks", place) } else { span("endpoint", 0) };
-            return Err(ConfigError::new(at, message).hint(hint));
+            return Err(Problem::new(at, message).hint(hint));
         }
     }
     for other in others {
         if other.public_key == peer.public_key {
             let message = format!("peer {} has the public key of peer {}", peer.name, other.name);
-            return Err(ConfigError::new(span("public_key", 0), message));
+            return fail(span("public_key", 0), message);
         }
         if let Some(place) = peer.networks.iter().position(|n| other.networks.contains(n)) {
             let both = peer.networks[place];
             let message = format!("{both} is behind peer {} and peer {}", other.name, peer.name);
             let hint = "a network is behind one peer; a smaller one inside of it may be elsewhere";
-            return Err(ConfigError::new(span("networks", place), message).hint(hint));
+            return Err(Problem::new(span("networks", place), message).hint(hint));
         }
     }
     Ok(())
-}
-
-/// Reads the name of a file.
-fn file<'t>(value: &'t Value) -> Result<&'t str, ConfigError> {
-    let name = text(value)?;
-    if name.is_empty() || is_key(name) {
-        let message = "expected the name of a file; keys are in files of their own";
-        return Err(ConfigError::new(value.span(), message).hint("such as \"site.key\""));
-    }
-    Ok(name)
-}
-
-/// Reads a rate or an amount of bytes above zero.
-fn above_zero<T>(table: &Table, key: &str) -> Result<Option<T>, ConfigError>
-where
-    T: FromStr<Err: Display> + Default + PartialEq,
-{
-    let read = |value: &Value| Ok(Some(parsed(value)?).filter(|x| *x != T::default()));
-    table.read(key, read, (&format!("{key} has to be above 0"), ""))
-}
-
-/// The largest target: a second at 1 Gbps.
-const MOST_TARGET: f64 = 125e6;
-
-fn at(value: &Value, message: impl Display) -> ConfigError {
-    ConfigError::new(value.span(), message.to_string())
 }
 
 /// The largest site file, and file of another program, that is read, in bytes.
@@ -462,12 +338,11 @@ pub const LARGEST: u64 = 16 << 20;
 /// Reads the site file at this path.
 ///
 /// # Errors
-/// Fails if the file cannot be read, or is not as it has to be. The text is returned with an error in
+/// Fails if the file cannot be read, or is not as it has to be. The text is returned with errors in
 /// it.
 pub fn load(path: &Path) -> Result<Site, LoadError> {
     let text = accord_files::read_text(path, LARGEST).map_err(LoadError::Unreadable)?;
-    let folder = path.parent().map(PathBuf::from).unwrap_or_default();
-    parse(&text, &folder).map_err(|error| LoadError::Wrong { text, error })
+    parse(&path.display().to_string(), &text).map_err(|errors| LoadError::Wrong { text, errors })
 }
 
 /// Returns the status socket that the text of the site file at `path` names, whatever else is wrong in
@@ -486,13 +361,27 @@ pub enum LoadError {
     #[error("it cannot be read: {0}")]
     Unreadable(std::io::Error),
     /// Something in it is wrong.
-    #[error("line {}, column {}: {error}", error.position(text).0, error.position(text).1)]
+    #[error("{}", brief(errors))]
     Wrong {
         /// The text of the file.
         text: String,
-        /// The problem and its place.
-        error: ConfigError,
+        /// The errors.
+        errors: Errors,
     },
+}
+
+/// Returns the first error in one line.
+fn brief(errors: &Errors) -> String {
+    let mut all = errors.iter();
+    let Some(first) = all.next() else {
+        return String::new();
+    };
+    let hint = first.hint.iter().map(|hint| format!("; {hint}")).collect::<String>();
+    let more = match all.count() {
+        0 => String::new(),
+        n => format!(" ({n} more)"),
+    };
+    format!("line {}, column {}: {}{hint}{more}", first.line, first.column, first.message)
 }
 
 #[cfg(test)]

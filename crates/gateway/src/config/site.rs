@@ -143,7 +143,9 @@ impl PeerConfig {
     }
 }
 
-/// The thresholds of a circuit breaker.
+/// The thresholds of a circuit breaker. By default it trips at 25 % over 10 s or after a minute without
+/// reports, and the rate is a tenth of the cap for a minute. Flows of BBR in a short buffer keep up losses
+/// of almost 20 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BreakerConfig {
     /// The part of the bytes that has to be lost, from 0 to 1.
@@ -156,20 +158,6 @@ pub struct BreakerConfig {
     pub rearm: Duration,
     /// The time without reports, although data goes, after which it trips, too.
     pub blind: Option<Duration>,
-}
-
-impl BreakerConfig {
-    /// Creates the thresholds of a tunnel with this cap: 25 % over 10 s or a minute without reports, and
-    /// a tenth of the cap for a minute. Flows of BBR in a short buffer keep up losses of almost 20 %.
-    pub fn of(cap: Rate) -> BreakerConfig {
-        BreakerConfig {
-            loss: 0.25,
-            over: Duration::from_secs(10),
-            rate: Rate::from_bps((cap.as_bps() / 10).max(1)),
-            rearm: Duration::from_secs(60),
-            blind: Some(Duration::from_secs(60)),
-        }
-    }
 }
 
 words! {

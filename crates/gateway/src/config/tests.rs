@@ -8,11 +8,11 @@ fn a_mistake_does_not_hide_the_status_socket() {
     for status in ["site.sock", "/run/accord/site.sock"] {
         let right =
             format!("[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\nstatus = \"{status}\"\n");
-        let site = parse(&right, Path::new("etc")).expect("right");
+        let site = parse("etc/site.toml", &right).expect("right");
         assert!(site.interface.status.is_some());
         for mistake in ["loss = 7\n", "[peer.berlin]\n", "[peer.berlin\ncap ="] {
             let wrong = right.clone() + mistake;
-            assert!(parse(&wrong, Path::new("etc")).is_err(), "{mistake}");
+            assert!(parse("etc/site.toml", &wrong).is_err(), "{mistake}");
             let socket = status_socket(&wrong, path);
             assert_eq!(socket, site.interface.status, "{mistake}");
         }
@@ -70,7 +70,7 @@ fn a_network_is_at_one_site() {
              public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
              networks = [\"10.2.0.0/24\", \"{network}\"]\ncap = \"30 Mbps\"\n"
         );
-        parse(&text, Path::new("")).map_err(|e| e.to_string())
+        parse("", &text).map_err(|e| e.to_string())
     };
     let message = read("10.1.0.0/24").unwrap_err();
     assert!(message.contains("the address 10.1.0.1/24 of this gateway is in it"), "{message}");
@@ -86,7 +86,7 @@ fn read(gateway: &str, networks: &str, peer: &str) -> Result<Site, String> {
          public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
          networks = {networks}\ncap = \"30 Mbps\"\n{peer}\n"
     );
-    parse(&text, Path::new("")).map_err(|e| e.to_string())
+    parse("", &text).map_err(|e| e.to_string())
 }
 
 #[test]
@@ -149,9 +149,10 @@ fn a_target_is_something() {
 fn no_key_is_shown_of_a_file_that_is_wrong() {
     let key = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
     let wg = format!("# wg0\n[Interface]\nPrivateKey = {key}\nAddress = 10.0.0.1/24\n");
-    let error = parse(&wg, Path::new("")).expect_err("no site");
+    let error = parse("", &wg).expect_err("no site");
     assert!(error.to_string().contains("file of wg-quick"), "{error}");
-    assert_eq!(error.position(&wg), (2, 1));
+    let first = error.iter().next().expect("there is one");
+    assert_eq!((first.line, first.column), (2, 1));
     for gateway in [
         format!("key = \"{key}\""),
         format!("listen = \"{key}\""),
@@ -185,9 +186,9 @@ fn virtual_delay_is_none_or_has_a_bound() {
              public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
              networks = [\"10.0.0.0/8\"]\ncap = \"30 Mbps\"\n{line}\n"
         );
-        let site = parse(&text, Path::new(""));
+        let site = parse("", &text);
         site.map(|site| site.peers[0].virtual_delay)
-            .map_err(|e| (e.position(&text).0, e.to_string()))
+            .map_err(|e| (e.iter().next().expect("there is one").line, e.to_string()))
     };
     assert_eq!(read(""), Ok(None));
     let most = Duration::from_ms(50);
@@ -209,7 +210,7 @@ fn a_peer_is_of_a_family_that_the_socket_has() {
              public_key = \"haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=\"\n\
              networks = [\"{network}\"]\ncap = \"30 Mbps\"\nendpoint = \"{endpoint}\"\n"
         );
-        parse(&text, Path::new("")).map_err(|e| e.to_string())
+        parse("", &text).map_err(|e| e.to_string())
     };
     let (v4, v6) = ("192.0.2.1:1", "[2001:db8::1]:1");
     for (listen, endpoint, works) in [
@@ -230,4 +231,48 @@ fn a_peer_is_of_a_family_that_the_socket_has() {
         assert!(error.contains("write fwmark"), "{error}");
     }
     assert!(read("0.0.0.0:1", v4, "::/0").is_ok());
+}
+
+/// Of the form first, and then of what the keys say together.
+#[test]
+fn all_mistakes_are_shown_at_once() {
+    let mistakes = |text: &str| -> Vec<String> {
+        let errors = parse("site.toml", text).expect_err("mistakes");
+        errors.iter().map(|e| e.to_string()).collect()
+    };
+    let found =
+        mistakes("[gateway]\nkye = \"site.key\"\nlisten = 7\n[peer.a]\ncap = \"50 parsecs\"\n");
+    for (expected, hint) in [
+        ("site.toml:2:1: unknown key \"kye\"", "did you mean \"key\"?"),
+        ("site.toml:3:10: expected", ""),
+        ("site.toml:5:7: unknown unit \"parsecs\"", "a rate such as"),
+        ("`networks` is missing", "networks = "),
+        ("`public_key` is missing", "public_key = what"),
+    ] {
+        let is = |e: &&String| e.contains(expected) && e.contains(hint);
+        assert!(found.iter().any(|e| is(&e)), "{expected}: {found:?}");
+    }
+    let peer = |name: &str, key: &str, more: &str| {
+        format!("[peer.{name}]\npublic_key = \"{key}\"\nnetworks = []\ncap = \"1 Mbps\"\n{more}\n")
+    };
+    let site = "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n".to_string()
+        + &peer(
+            "a",
+            "haf8eDD/ypezAn0CHgjRihEzTKcDnOg3N5h3n/3mUEo=",
+            "service.contract = \"2 Mbps\"",
+        )
+        + &peer("b", "rnv/BXF8tLbYlljVJQnTY4gMY7EqoGsskil6kc4VcnE=", "class.voice.weight = 2");
+    let found = mistakes(&site);
+    assert!(found[0].contains("the contract of 2 Mbps is above the cap of 1 Mbps"), "{found:?}");
+    assert!(found[1].contains("there is no class \"voice\""), "{found:?}");
+    assert!(found[1].contains("write [class.voice] with its dscp first"), "{found:?}");
+}
+
+#[test]
+fn the_schema_has_every_key() {
+    let schema = super::schema();
+    for (table, key) in [("gateway", "fwmark"), ("peer_NAME", "breaker"), ("breaker", "rearm")] {
+        assert!(schema["$defs"][table]["properties"][key].is_object(), "{table}: {schema}");
+    }
+    assert_eq!(schema["$defs"]["gateway"]["properties"]["queue"]["default"], "1 MB");
 }

@@ -236,7 +236,7 @@ mod tests {
                 "[gateway]\nkey = \"x\"\nlisten = \"{listen}\"\n[peer.b]\npublic_key = \"{peer}\"\n\
                  endpoint = \"peer.example.net:7\"\nnetworks = []\ncap = \"1 Mbps\"\n"
             );
-            let site = parse(&text, Path::new("")).expect("a site");
+            let site = parse("", &text).expect("a site");
             let sessions = WireGuard::new(&own, &[]);
             let gateway = Gateway::new(&site, &own.public(), sessions, 1);
             let mut gateway = gateway.expect("a gateway");

@@ -480,5 +480,5 @@ fn site(end: usize, peer: &PublicKey, gateway: &str, more: &str) -> Site {
         address(1 - end),
         2 - end
     );
-    parse(&text, Path::new("")).expect("a site")
+    parse("", &text).expect("a site")
 }

@@ -1,7 +1,8 @@
 //! The keys of demands and of packet sizes.
 
 use super::{key, one_of, section};
-use crate::shape::{Default, Key, Section, Shape};
+use accord_form::Default;
+use crate::shape::{Key, Section, Shape, Own};
 use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const DEMANDS: Section = one_of("demand",
@@ -74,7 +75,7 @@ pub(crate) const PARETO_SPAN: Section = section("pareto of a time",
 
 pub(crate) const PACKET_SIZES: Section = one_of("packet",
     "A random size for each packet, from 40 B to 65535 B, for senders with `controller = \"none\"`. A demand's rate holds on average: instants do not depend on sizes. The theory and fluid engines see the mean.", &[
-    key("exponential", Shape::Packet, Nothing, "Exponentially distributed with this mean, to the next byte; draws beyond a bound become the bound."),
-    key("uniform", Shape::Pair(&Shape::Packet), Nothing, "Any whole number of bytes between these two alike, both included."),
+    key("exponential", Shape::Own(Own::Packet), Nothing, "Exponentially distributed with this mean, to the next byte; draws beyond a bound become the bound."),
+    key("uniform", Shape::Pair(&Shape::Own(Own::Packet)), Nothing, "Any whole number of bytes between these two alike, both included."),
     key("mix", Shape::Map(&Shape::Whole(1, 1_000_000)), Nothing, "One of these sizes, each as often as its number says: `{ \"40 B\" = 7, \"576 B\" = 4, \"1500 B\" = 1 }` is an Internet mix."),
 ]);

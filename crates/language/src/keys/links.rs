@@ -2,13 +2,14 @@
 
 use super::{key, one_of, section};
 use crate::limits;
-use crate::shape::{Default, Key, Section, Shape};
+use accord_form::Default;
+use crate::shape::{Key, Section, Shape, Own};
 use accord_scenario::OFF;
 use Default::{Nothing, Required, Value, Words};
 
 pub(crate) const RATE: Key = key("rate", Shape::Either(&[Shape::Rate, Shape::Table(&VARIABLE_RATE)]), Words("required, but for a link of a template"), "Service rate; a table has one that varies.");
 pub(crate) const DELAY: Key = key("delay", Shape::Either(&[Shape::Delay, Shape::Table(&VARIABLE_DELAY)]), Words("required, but for a link of a template"), "Propagation delay; a table has one that varies.");
-pub(crate) const QUEUE: Key = key("queue", Shape::Queue, Words("droptail, \"1 BDP\""), "The queue in front of it.");
+pub(crate) const QUEUE: Key = key("queue", Shape::Own(Own::Queue), Words("droptail, \"1 BDP\""), "The queue in front of it.");
 pub(crate) const LOSS: Key = key("loss", Shape::Probability, Value("0"), "Probability that a data packet or an acknowledgement is lost on the wire.");
 pub(crate) const CONTROL_LOSS: Key = key("control_loss", Shape::Probability, Value("0"), "Probability that a control packet is lost on the wire.");
 pub(crate) const CONTROL_PRIORITY: Key = key("control_priority", Shape::Flag, Value("true"), "Out-of-band control packets have a queue of their own and go first; with `false` all packets share one FIFO queue.");
@@ -16,7 +17,7 @@ pub(crate) const JITTER: Key = key("jitter", Shape::Either(&[Shape::Choice(|| ve
 pub(crate) const REORDER: Key = key("reorder", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&REORDERING)]), Value("off"), "Packets that are held back, so others overtake them.");
 pub(crate) const POLICER: Key = key("policer", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&POLICING)]), Value("off"), "A token bucket in front of the queue, which drops packets that it has no tokens for.");
 pub(crate) const SHAPER: Key = key("shaper", Shape::Either(&[Shape::Choice(|| vec![OFF]), Shape::Table(&SHAPING)]), Value("off"), "A token bucket that the packet at the head of the queue waits for.");
-pub(crate) const ACK_AGGREGATION: Key = key("ack_aggregation", Shape::Period, Value("off"), "Acknowledgements come out of the wire at multiples of this time only, all that are due at once.");
+pub(crate) const ACK_AGGREGATION: Key = key("ack_aggregation", Shape::Own(Own::Period), Value("off"), "Acknowledgements come out of the wire at multiples of this time only, all that are due at once.");
 pub(crate) const ACK_THINNING: Key = key("ack_thinning", Shape::Flag, Value("false"), "An arriving acknowledgement replaces earlier ones of its flow that still wait in the queue and report no gap.");
 pub(crate) const REVERSE_PORT: Key = key("reverse", Shape::Table(&REVERSE), Nothing, "The keys of the reverse direction that differ.");
 
@@ -48,14 +49,14 @@ const BUCKET_BURST: Key = key("burst", Shape::Amount, Required, "The most that i
 /// A rate that a file gives.
 pub(crate) const VARIABLE_RATE: Section = one_of("rate of a link",
     "A rate that varies, from a file in the folder of the scenario or below it; see [difficult paths](paths.md).", &[
-    key("trace", Shape::Trace, Nothing, "Delivery opportunities in the format of mahimahi: a line per opportunity to send 1504 bytes, with its time in whole milliseconds, repeated from its end; or these times in place. Theory and fluid take the mean rate."),
-    key("steps", Shape::Steps, Nothing, "Steps: lines of seconds and a rate, such as `12.5, 10 Mbps`, the first at 0; or these lines in place. They become [events](#event)."),
+    key("trace", Shape::Own(Own::Trace), Nothing, "Delivery opportunities in the format of mahimahi: a line per opportunity to send 1504 bytes, with its time in whole milliseconds, repeated from its end; or these times in place. Theory and fluid take the mean rate."),
+    key("steps", Shape::Own(Own::Steps), Nothing, "Steps: lines of seconds and a rate, such as `12.5, 10 Mbps`, the first at 0; or these lines in place. They become [events](#event)."),
 ]);
 
 /// A delay that a file gives.
 pub(crate) const VARIABLE_DELAY: Section = section("delay of a link",
     "A delay that varies, from a file in the folder of the scenario or below it; see [difficult paths](paths.md).", &[
-    key("steps", Shape::Delays, Required, "Trace of delays: lines of seconds and a delay, such as `15, 40 ms`, the first at 0; or these lines in place. They become [events](#event)."),
+    key("steps", Shape::Own(Own::Delays), Required, "Trace of delays: lines of seconds and a delay, such as `15, 40 ms`, the first at 0; or these lines in place. They become [events](#event)."),
 ]);
 
 /// One direction of a link.

@@ -1,24 +1,26 @@
 //! Readers of what links have beyond a rate and a delay.
 
 use super::{whole, within, wrong};
-use crate::error::Problem;
 use crate::limits;
-use crate::shape::Shape;
-use crate::trace::{self, no_length};
-use crate::tree::{Data, Delays, Steps, Value};
+use crate::shape::{Own, Shape};
+use crate::trace::{self, Step, StepsOf, no_length};
+use accord_form::Problem;
+use accord_form::{Data, Value};
 use accord_scenario::{OFF, Trace};
-use accord_units::Duration;
+use accord_units::{Duration, Rate};
 
 /// Reads the delivery opportunities of a link, from a file that was read or in place.
 pub(crate) fn trace(value: &Value) -> Result<Trace, Problem> {
+    if let Some(trace) = value.made::<Trace>() {
+        return Ok(trace.clone());
+    }
     let list = match &value.data {
-        Data::Trace(trace) => return Ok(trace.clone()),
         Data::List(list) if list.len() <= limits::OPPORTUNITIES => list,
         Data::List(_) => {
             let message = format!("more than {} delivery opportunities", limits::OPPORTUNITIES);
             return Err(Problem::new(value.span, message));
         }
-        _ => return Err(wrong(value, &Shape::Trace)),
+        _ => return Err(wrong(value, &Shape::Own(Own::Trace))),
     };
     let most = u64::from(limits::TRACE_LENGTH);
     let time = |v: &Value| whole(v, 0, most).map(|n| n as u32);
@@ -37,7 +39,7 @@ pub(crate) fn trace(value: &Value) -> Result<Trace, Problem> {
 pub(crate) fn period(value: &Value) -> Result<Option<Duration>, Problem> {
     match value.text() {
         Some(OFF) => Ok(None),
-        _ => above_zero(value, &Shape::Period).map(Some),
+        _ => above_zero(value, &Shape::Own(Own::Period)).map(Some),
     }
 }
 
@@ -51,32 +53,23 @@ pub(crate) fn wire_delay(value: &Value) -> Result<Duration, Problem> {
 }
 
 /// Reads the steps of a link's rate, from a file that was read or from lines in place.
-pub(crate) fn steps(value: &Value) -> Result<Steps, Problem> {
-    match &value.data {
-        Data::Steps(steps) => Ok(steps.clone()),
-        Data::List(_) => in_place(value, &Shape::Steps),
-        _ => Err(wrong(value, &Shape::Steps)),
-    }
+pub(crate) fn steps(value: &Value) -> Result<StepsOf<Rate>, Problem> {
+    steps_of(value, Own::Steps)
 }
 
 /// Reads the steps of a link's delay, likewise.
-pub(crate) fn delays(value: &Value) -> Result<Delays, Problem> {
-    match &value.data {
-        Data::Delays(steps) => Ok(steps.clone()),
-        Data::List(_) => in_place(value, &Shape::Delays),
-        _ => Err(wrong(value, &Shape::Delays)),
-    }
+pub(crate) fn delays(value: &Value) -> Result<StepsOf<Duration>, Problem> {
+    steps_of(value, Own::Delays)
 }
 
-/// Reads steps from the lines of a list.
-fn in_place<T: trace::Step>(
-    value: &Value,
-    shape: &Shape,
-) -> Result<std::sync::Arc<[(accord_units::Time, T)]>, Problem> {
-    let list = value.list().unwrap_or_default();
+fn steps_of<T: Step>(value: &Value, form: Own) -> Result<StepsOf<T>, Problem> {
+    if let Some(steps) = value.made::<StepsOf<T>>() {
+        return Ok(steps.clone());
+    }
+    let refuse = || wrong(value, &Shape::Own(form));
     let mut lines = Vec::new();
-    for line in list {
-        lines.push((line.span, line.text().ok_or_else(|| wrong(value, shape))?));
+    for line in value.list().ok_or_else(refuse)? {
+        lines.push((line.span, line.text().ok_or_else(refuse)?));
     }
     let texts = (1..).zip(lines.iter().map(|(_, text)| text.trim()));
     trace::steps_of(texts).map_err(|(line, wrong)| {

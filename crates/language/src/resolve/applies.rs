@@ -1,10 +1,10 @@
 //! The engines and points of a sweep that something applies to.
 
 use super::Context;
-use crate::error::{Problem, Span, fail, quote};
 use crate::read;
 use crate::sweep::Axis;
-use crate::tree::{Data, Value};
+use accord_form::{Data, Value};
+use accord_form::{Problem, Span, fail, quote};
 use accord_scenario::Engine;
 
 /// Returns whether `points`, a table of values of sweeps, lists this point. Every point is listed

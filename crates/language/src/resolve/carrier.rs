@@ -1,9 +1,9 @@
 //! The carrier of a flow: our transport, the operating system's TCP or a QUIC stack.
 
-use crate::error::{Problem, Span, quote};
 use crate::family::WITH_QUIC;
 use crate::read::{self, Reader};
 use accord_family::{Catalogue, Values};
+use accord_form::{Problem, Span, quote};
 use accord_scenario::{Carrier, Congestion, FlowSettings};
 use accord_traffic::Demand;
 use accord_units::Bytes;

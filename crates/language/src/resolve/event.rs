@@ -2,10 +2,10 @@
 
 use super::network::Network;
 use super::route;
-use crate::error::{Problem, Problems, fail, quote};
 use crate::read::{self, Reader};
-use crate::tree::Value;
 use crate::{keys, limits};
+use accord_form::Value;
+use accord_form::{Problem, Problems, fail, quote};
 use accord_scenario::{Change, Direction, Event, Link, LinkId, NodeId, Scenario};
 use accord_units::Time;
 use std::ops::Range;

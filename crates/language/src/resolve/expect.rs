@@ -5,11 +5,11 @@ use super::fails::Failures;
 use super::network::Network;
 use super::sample::sampled;
 use super::{Context, event, window};
-use crate::error::{Problem, Problems, fail, quote};
 use crate::read::{self, Reader};
 use crate::shape::Shape;
-use crate::tree::{Data, Value};
 use crate::{figure, keys, limits};
+use accord_form::{Data, Value};
+use accord_form::{Problem, Problems, fail, quote};
 use accord_scenario::{
     Across, Claim, Engine, Expectation, Metric, Of, Over, Recorded, Scenario, Subject, Target,
     Window, percentile,

@@ -2,11 +2,11 @@
 
 use super::Context;
 use super::applies::{by, engines, labels, listed};
-use crate::error::{Problem, Span, fail, quote};
 use crate::read::{self, Reader};
 use crate::shape::Shape;
-use crate::tree::{Data, Table, Value};
 use crate::{figure, keys};
+use accord_form::{Data, Table, Value};
+use accord_form::{Problem, Span, fail, quote};
 use accord_scenario::{Engine, KnownFailure, Measured, Metric};
 
 /// The known failures of an expectation that apply at this point.

@@ -15,13 +15,13 @@ mod route;
 mod sample;
 mod traffic;
 
-use crate::error::{Problem, Problems, Span, fail};
 use crate::keys;
 use crate::read::{self, Reader};
 use crate::shape::Shape;
 use crate::sweep::Axis;
-use crate::tree::{Entry, Table, Value};
 use accord_family::Catalogue;
+use accord_form::{Entry, Table, Value};
+use accord_form::{Problem, Problems, Span, fail};
 use accord_scenario::{Fluid, Scenario, Window};
 use accord_units::Time;
 use network::Network;

@@ -2,11 +2,11 @@
 
 use super::port::{Duplex, LINK_LIMIT, Ports};
 use super::{entries, list};
-use crate::error::{Problem, Problems, Span, fail, quote};
 use crate::read::{self, RawLimit, Reader};
-use crate::tree::{Entry, Table, Value};
 use crate::{keys, limits};
 use accord_family::{Catalogue, Values};
+use accord_form::{Entry, Table, Value};
+use accord_form::{Problem, Problems, Span, fail, quote};
 use accord_scenario::{Change, Event, Limit, Link, LinkId, Node, NodeId, Scenario};
 use accord_units::{Bytes, Duration, Size, Time};
 use std::collections::BTreeMap;

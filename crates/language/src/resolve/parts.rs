@@ -1,9 +1,9 @@
 //! The reader of a link's parts: buckets, jitter, reordering and filters of acknowledgements.
 
-use crate::error::Problem;
 use crate::keys;
 use crate::read::{self, Reader};
 use crate::shape::Section;
+use accord_form::Problem;
 use accord_scenario::{Bucket, Jitter, Parts, Reorder, Trace};
 use accord_traffic::Delay;
 use accord_units::Duration;

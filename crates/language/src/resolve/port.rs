@@ -1,12 +1,13 @@
 //! Ports of links, one for each direction.
 
 use super::parts;
-use crate::error::{Problem, Problems, Span};
 use crate::family::DISCIPLINE;
 use crate::keys;
 use crate::read::{self, RawLimit, Reader};
-use crate::tree::{Data, Delays, Steps, Value};
+use crate::trace::StepsOf;
 use accord_family::{Catalogue, Values};
+use accord_form::{Data, Value};
+use accord_form::{Problem, Problems, Span};
 use accord_scenario::{Limit, Link, LinkId, NodeId, Parts, Queue, Trace};
 use accord_traffic::{Purpose, stream};
 use accord_units::{Duration, Rate};
@@ -22,10 +23,10 @@ pub(super) const ATTACHMENT_LIMIT: RawLimit = RawLimit::Unlimited;
 pub(super) struct Ports {
     rate: Varied<Rate>,
     /// The steps of the rate after the first.
-    pub steps: Option<Steps>,
+    pub steps: Option<StepsOf<Rate>>,
     delay: Varied<Duration>,
     /// The steps of the delay after the first.
-    pub delays: Option<Delays>,
+    pub delays: Option<StepsOf<Duration>>,
     /// The queue, or several to draw from.
     queues: Vec<RawQueue>,
     /// The seed of the draw, instead of the scenario's. With it the network stays the same when a
@@ -129,7 +130,7 @@ impl Ports {
 }
 
 /// Reads the rate of one or more links: the rate itself or the mean of a trace, and what varies.
-type VariedRate = (Varied<Rate>, Option<Steps>, Option<Trace>);
+type VariedRate = (Varied<Rate>, Option<StepsOf<Rate>>, Option<Trace>);
 
 fn read_rate(value: &Value, count: usize) -> Result<VariedRate, Problem> {
     let table = value.table().filter(|t| t.get("spread").is_none());
@@ -146,7 +147,10 @@ fn read_rate(value: &Value, count: usize) -> Result<VariedRate, Problem> {
 }
 
 /// Reads the delay of one or more links, and its steps if it has any.
-fn read_delay(value: &Value, count: usize) -> Result<(Varied<Duration>, Option<Delays>), Problem> {
+fn read_delay(
+    value: &Value,
+    count: usize,
+) -> Result<(Varied<Duration>, Option<StepsOf<Duration>>), Problem> {
     let table = value.table().filter(|t| t.get("spread").is_none());
     let Some(table) = table else {
         return Varied::read(value, count, read::delay).map(|delay| (delay, None));

@@ -1,9 +1,9 @@
 //! Processing times of hosts. They come after the events, since a host must not be slower than its
 //! path is at any time of the run.
 
-use crate::error::{Problem, Problems, Span};
 use crate::shape::Processing;
 use accord_family::{Objective, Values};
+use accord_form::{Problem, Problems, Span};
 use accord_scenario::{Change, Link, LinkId, Scenario};
 use accord_units::{Duration, Rate};
 

@@ -1,9 +1,9 @@
 //! Paths through the network.
 
 use super::network::Network;
-use crate::error::{Problem, Span, fail, quote};
 use crate::limits;
-use crate::tree::Value;
+use accord_form::Value;
+use accord_form::{Problem, Span, fail, quote};
 use accord_scenario::{LinkId, NodeId};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

@@ -1,8 +1,8 @@
 //! The period of the recorded series.
 
-use crate::error::{Problem, Span, fail};
 use crate::limits;
 use crate::read::{self, Reader};
+use accord_form::{Problem, Span, fail};
 use accord_scenario::{Link, Scenario, Window};
 use accord_units::{Duration, Time};
 

@@ -1,10 +1,10 @@
 //! The traffic of flows as a file gives it: starts, demands and sizes of packets.
 
-use crate::error::{Problem, Span, fail};
 use crate::read::{self, Reader};
 use crate::shape::Section;
-use crate::tree::{Data, Entry, Value};
 use crate::{keys, limits};
+use accord_form::{Data, Entry, Value};
+use accord_form::{Problem, Span, fail};
 use accord_scenario::GREEDY;
 use accord_traffic::{Demand, Draw, LEAST_PACKET, Media, PacketSizes, Purpose, Web, stream};
 use accord_units::{Bytes, Time};

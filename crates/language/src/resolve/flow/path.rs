@@ -2,8 +2,8 @@
 
 use super::super::{route, traffic};
 use super::{Attachment, End, Flows, Spec, Way};
-use crate::error::{Problem, Span};
 use crate::read::Reader;
+use accord_form::{Problem, Span};
 use accord_scenario::{Flow, NodeId};
 use accord_units::Duration;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! The settings of streams.
 
-use crate::error::Problem;
 use crate::read::Reader;
+use accord_form::Problem;
 use accord_scenario::{Carrier, FlowSettings, MIN_RTO};
 
 /// Refuses settings that no stream of ours would use. Default values are not a request.

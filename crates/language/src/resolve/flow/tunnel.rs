@@ -3,11 +3,11 @@
 use super::super::event;
 use super::super::network::Network;
 use super::{Flows, Spec};
-use crate::error::{Problem, Span, quote};
 use crate::keys;
 use crate::read::{self, Reader};
-use crate::tree::Value;
 use accord_family::{Role, Values};
+use accord_form::Value;
+use accord_form::{Problem, Span, quote};
 use accord_scenario::{LinkId, NodeId, Tunnel};
 
 /// Reads the settings of the gateways at the ends of a flow, if it is a tunnel.

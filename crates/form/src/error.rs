@@ -1,4 +1,4 @@
-//! Errors of scenario files, with their place and a hint.
+//! Errors of files, with their place and a hint.
 
 use std::fmt;
 use std::ops::Range;
@@ -20,9 +20,9 @@ impl fmt::Debug for Source {
     }
 }
 
-/// Something is wrong at one place of a scenario file.
+/// Something is wrong at one place of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScenarioError {
+pub struct TextError {
     /// The fault and the expectation.
     pub message: String,
     /// A hint on how to mend it, if one is known.
@@ -37,19 +37,19 @@ pub struct ScenarioError {
     pub column: usize,
 }
 
-impl ScenarioError {
+impl TextError {
     /// Returns an error at a place of a text.
     pub fn at(
         origin: &Arc<Source>,
         span: Range<usize>,
         message: impl Into<String>,
         hint: Option<String>,
-    ) -> ScenarioError {
+    ) -> TextError {
         let text = &origin.text;
         let start = text.floor_char_boundary(span.start);
         let before = &text[..start];
         let line_start = before.rfind('\n').map_or(0, |i| i + 1);
-        ScenarioError {
+        TextError {
             message: message.into(),
             hint,
             span: start..text.floor_char_boundary(span.end).max(start),
@@ -60,7 +60,7 @@ impl ScenarioError {
     }
 }
 
-impl fmt::Display for ScenarioError {
+impl fmt::Display for TextError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.origin.name;
         write!(f, "{name}:{}:{}: {}", self.line, self.column, self.message)?;
@@ -71,30 +71,35 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-impl std::error::Error for ScenarioError {}
+impl std::error::Error for TextError {}
 
-/// The errors of a scenario, in the order of the file. There is at least one.
+/// The errors of a text, in its order. There is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Errors(Vec<ScenarioError>);
+pub struct Errors(Vec<TextError>);
 
 impl Errors {
     /// The errors.
-    pub fn iter(&self) -> std::slice::Iter<'_, ScenarioError> {
+    pub fn iter(&self) -> std::slice::Iter<'_, TextError> {
         self.0.iter()
+    }
+
+    /// Returns the errors with each replaced.
+    pub fn map(self, each: impl FnMut(TextError) -> TextError) -> Errors {
+        Errors(self.0.into_iter().map(each).collect())
     }
 }
 
 impl IntoIterator for Errors {
-    type Item = ScenarioError;
-    type IntoIter = std::vec::IntoIter<ScenarioError>;
+    type Item = TextError;
+    type IntoIter = std::vec::IntoIter<TextError>;
 
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
 }
 
-impl From<ScenarioError> for Errors {
-    fn from(error: ScenarioError) -> Errors {
+impl From<TextError> for Errors {
+    fn from(error: TextError) -> Errors {
         Errors(vec![error])
     }
 }
@@ -113,33 +118,46 @@ impl std::error::Error for Errors {}
 
 /// A place in one of a file's sources, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Span {
+pub struct Span {
     /// The index of the source. The file itself is 0.
     pub source: u32,
+    /// The first byte.
     pub start: u32,
+    /// The byte behind the last one.
     pub end: u32,
 }
 
 impl Span {
+    /// Creates the place of a range of a source.
     pub fn new(source: usize, range: Range<usize>) -> Span {
         let narrow = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Span { source: narrow(source), start: narrow(range.start), end: narrow(range.end) }
+    }
+
+    /// The range in its source.
+    pub fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
     }
 }
 
 /// An error that does not know the text around it yet.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Problem {
+pub struct Problem {
+    /// The place.
     pub span: Span,
+    /// The fault and the expectation.
     pub message: String,
+    /// A hint on how to mend it, if one is known.
     pub hint: Option<String>,
 }
 
 impl Problem {
+    /// Creates a problem without a hint.
     pub fn new(span: Span, message: impl Into<String>) -> Problem {
         Problem { span, message: message.into(), hint: None }
     }
 
+    /// Sets the hint.
     pub fn hint(self, hint: impl Into<String>) -> Problem {
         Problem { hint: Some(hint.into()), ..self }
     }
@@ -154,15 +172,24 @@ impl Problem {
     }
 
     /// Turns the problem into an error that includes its text.
-    pub fn locate(self, sources: &[Arc<Source>]) -> ScenarioError {
-        let Span { source, start, end } = self.span;
-        let span = start as usize..end as usize;
-        ScenarioError::at(&sources[source as usize], span, self.message, self.hint)
+    pub fn locate(self, sources: &[Arc<Source>]) -> TextError {
+        let origin = &sources[self.span.source as usize];
+        TextError::at(origin, self.span.range(), self.message, self.hint)
+    }
+}
+
+/// An error in the file itself, to be kept with others.
+impl From<TextError> for Problem {
+    fn from(error: TextError) -> Problem {
+        Problem { span: Span::new(0, error.span), message: error.message, hint: error.hint }
     }
 }
 
 /// Returns a failure at a place.
-pub(crate) fn fail<T>(span: Span, message: impl Into<String>) -> Result<T, Problem> {
+///
+/// # Errors
+/// Always.
+pub fn fail<T>(span: Span, message: impl Into<String>) -> Result<T, Problem> {
     Err(Problem::new(span, message))
 }
 
@@ -171,7 +198,7 @@ const MOST: usize = 20;
 
 /// The problems found so far.
 #[derive(Debug, Default)]
-pub(crate) struct Problems(Vec<Problem>);
+pub struct Problems(Vec<Problem>);
 
 impl Problems {
     /// Returns whether no further problem would be kept, so none has to be looked for.
@@ -179,6 +206,7 @@ impl Problems {
         self.0.len() >= MOST
     }
 
+    /// Keeps a problem, unless it is known.
     pub fn push(&mut self, problem: Problem) {
         if !self.is_full() && !self.0.contains(&problem) {
             self.0.push(problem);
@@ -196,11 +224,15 @@ impl Problems {
         found.next().unwrap_or_else(|| Problem::new(span, "this cannot be read"))
     }
 
+    /// Returns whether no problem was found.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns `Err` if a problem was found.
+    /// Ends the search for problems in a text.
+    ///
+    /// # Errors
+    /// Fails if a problem was found.
     pub fn check(self, sources: &[Arc<Source>]) -> Result<(), Errors> {
         if self.0.is_empty() {
             return Ok(());
@@ -213,7 +245,7 @@ impl Problems {
 }
 
 /// Quotes a text of a file for use in a message, clipped.
-pub(crate) fn quote(text: &str) -> String {
+pub fn quote(text: &str) -> String {
     let clipped: String = text.chars().take(60).collect();
     let more = if clipped.len() < text.len() { "…" } else { "" };
     format!("\"{}{more}\"", clipped.escape_debug())
@@ -242,7 +274,7 @@ pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 const COMPARED: usize = 2_000;
 
 /// Returns the known word that was probably meant, if one is close enough.
-pub(crate) fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A comparison takes the product of the lengths, so hostile words are not compared.
     const LONGEST: usize = 100;
     let known = known.into_iter().take(COMPARED);

@@ -1,12 +1,10 @@
-//! The reference of the language as Markdown, made from the key tables.
+//! The reference of a kind of file as Markdown, made from the key tables.
 
-use super::keys;
-use super::line::EXAMPLE;
-use super::shape::{Default, Key, Section, Shape};
+use crate::{Default, Key, Own, Section, Shape};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A table of the reference, which describes one kind of table of scenario files.
+/// A table of the reference, which describes one kind of table.
 #[derive(Clone, Debug)]
 pub struct KeyTable {
     /// The table that it describes, such as "[link.NAME]".
@@ -15,16 +13,19 @@ pub struct KeyTable {
     pub markdown: String,
 }
 
-/// Returns every kind of table that a scenario file may have, with its keys.
-pub fn reference() -> Vec<KeyTable> {
-    let table =
-        |section: &&'static Section| KeyTable { title: section.title, markdown: markdown(section) };
-    sections().iter().map(table).collect()
+/// Returns every kind of table that a file may have, with its keys.
+pub fn reference<X: Own>(file: &'static Section<X>) -> Vec<KeyTable> {
+    let sections = sections(file);
+    let table = |(i, section): (usize, &&'static Section<X>)| KeyTable {
+        title: section.title,
+        markdown: markdown(section, &sections[..i]),
+    };
+    sections.iter().enumerate().map(table).collect()
 }
 
-/// Returns every kind of table.
-pub(crate) fn sections() -> Vec<&'static Section> {
-    let mut sections: Vec<&'static Section> = vec![&keys::FILE];
+/// Returns every kind of table that a file may have.
+pub fn sections<X: Own>(file: &'static Section<X>) -> Vec<&'static Section<X>> {
+    let mut sections = vec![file];
     let mut i = 0;
     while let Some(section) = sections.get(i) {
         for inner in section.keys.iter().flat_map(|key| key.shape.sections()) {
@@ -38,16 +39,14 @@ pub(crate) fn sections() -> Vec<&'static Section> {
 }
 
 /// Returns the table of a section. A key that a section before it has as well is only named below the table.
-fn markdown(section: &Section) -> String {
-    let sections = sections();
-    let before = || { sections.iter() }.take_while(|s| s.title != section.title);
+fn markdown<X: Own>(section: &Section<X>, before: &[&Section<X>]) -> String {
     let mut out = format!("{}\n", section.doc);
     let mut rows = String::new();
     let mut shared: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for key in section.keys {
         let (default, shape) = (key.default.brief(), key.shape.brief());
-        let same = |k: &&Key| k.name == key.name && k.doc == key.doc && k.shape.brief() == shape;
-        let twin = before().find_map(|s| Some((s.title, s.keys.iter().find(same)?)));
+        let same = |k: &&Key<X>| k.name == key.name && k.doc == key.doc && k.shape.brief() == shape;
+        let twin = before.iter().find_map(|s| Some((s.title, s.keys.iter().find(same)?)));
         if let Some((title, twin)) = twin {
             let other = if twin.default.brief() == default { String::new() } else { default };
             let keys = shared.entry((title, other)).or_default();
@@ -96,20 +95,15 @@ fn bare(text: &str) -> bool {
     text.parse::<f64>().is_ok() || text.parse::<bool>().is_ok()
 }
 
-impl Shape {
-    fn words_in_code(&self) -> Vec<String> {
-        self.words().iter().map(|w| format!("`\"{w}\"`")).collect()
-    }
+/// Returns words as a column of a table has them.
+pub fn in_code(words: &[&str]) -> String {
+    let words: Vec<_> = words.iter().map(|w| format!("`\"{w}\"`")).collect();
+    words.join(", ")
+}
 
-    /// Returns the words and `other`, for a column of a table.
-    fn words_and(&self, other: &str) -> String {
-        let mut all = self.words_in_code();
-        all.push(other.into());
-        all.join(", ")
-    }
-
+impl<X: Own> Shape<X> {
     /// Returns a short description of the shape, for a column of a table.
-    fn brief(&self) -> String {
+    pub fn brief(&self) -> String {
         match self {
             Shape::Text => "text".into(),
             Shape::Name | Shape::Dotted => "name".into(),
@@ -119,39 +113,21 @@ impl Shape {
             Shape::Number(min, max) => format!("number, {min} to {max}"),
             Shape::Probability => "probability".into(),
             Shape::Tolerance => "tolerance".into(),
-            Shape::Instant | Shape::Span | Shape::Delay | Shape::Timeout => "time".into(),
+            Shape::Instant | Shape::Span | Shape::Delay => "time".into(),
             Shape::Rate | Shape::AnyRate => "rate".into(),
-            Shape::Trace => "file, list of milliseconds".into(),
-            Shape::Period => self.words_and("time"),
-            Shape::Steps | Shape::Delays => "file, list of lines".into(),
-            Shape::Amount | Shape::Packet => "size".into(),
-            Shape::Limit => "limit".into(),
-            Shape::Processing => self.words_and("time"),
-            Shape::Metric => {
-                format!(
-                    "{}, [a variable of a controller](output.md#inner-state)",
-                    self.words_in_code().join(", ")
-                )
-            }
-            Shape::Choice(_) => self.words_in_code().join(", "),
-            Shape::Over => self.words_and("`\"p95\"`"),
-            Shape::Figure => "value".into(),
+            Shape::Amount => "size".into(),
+            Shape::Choice(words) => in_code(&words()),
             Shape::Any => "anything".into(),
-            Shape::Controller => "[controller](#controllers)".into(),
-            Shape::Queue => "[queue](#queues)".into(),
             Shape::List(of) => format!("list of {}", of.brief()),
             Shape::Pair(of) => format!("[{0}, {0}]", of.brief()),
             Shape::Table(section) => format!("table: {}", section.title.replace('[', "\\[")),
             Shape::Named(section) => format!("tables: {}", section.title.replace('[', "\\[")),
-            Shape::Links(section) => format!(
-                "lines such as `{EXAMPLE}`, or tables: {}",
-                section.title.replace('[', "\\[")
-            ),
             Shape::Map(of) => format!("table of {}", of.brief()),
             Shape::Either(shapes) => {
                 let all: Vec<_> = shapes.iter().map(Shape::brief).collect();
                 all.join("; or ")
             }
+            Shape::Own(own) => own.brief(),
         }
     }
 }

@@ -1,56 +1,63 @@
 //! A TOML document as a tree in which every value knows its place.
 
-use super::error::{Problem, Span, fail, quote};
-use super::limits;
-use accord_scenario::Trace;
-use accord_units::{Duration, Rate, Time};
+use crate::{Problem, Span, quote};
+use std::any::Any;
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Rates, each with the time from which on it holds.
-pub(crate) type Steps = Arc<[(Time, Rate)]>;
-/// Delays, each with the time from which on it holds.
-pub(crate) type Delays = Arc<[(Time, Duration)]>;
-
 /// A value and its place.
 #[derive(Clone, Debug)]
-pub(crate) struct Value {
+pub struct Value {
+    /// The place.
     pub span: Span,
+    /// The value.
     pub data: Data,
 }
 
+/// A value without its place.
 #[derive(Clone, Debug)]
-pub(crate) enum Data {
+pub enum Data {
+    /// A text.
     Text(String),
+    /// A whole number.
     Whole(i64),
+    /// A number with a point or an exponent.
     Number(f64),
+    /// `true` or `false`.
     Flag(bool),
-    /// A value of TOML that the language does not have, such as a date or an integer beyond 64
+    /// A value of TOML that no file has, such as a date or an integer beyond 64
     /// bits.
     Foreign(&'static str),
+    /// A list.
     List(Vec<Value>),
+    /// A table.
     Table(Table),
-    /// The contents of a file, in the place of its name.
-    Trace(Trace),
-    Steps(Steps),
-    Delays(Delays),
+    /// What a reader put in the place of a value, such as the contents of a file in that of its
+    /// name; and what it is, for a message.
+    Made(&'static str, Arc<dyn Any + Send + Sync>),
 }
 
 /// A table, in the order of the file.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
+    /// The entries.
     pub entries: Vec<Entry>,
 }
 
+/// A key of a table and its value.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub struct Entry {
+    /// The key.
     pub key: String,
+    /// The place of the key.
     pub span: Span,
+    /// The value.
     pub value: Value,
 }
 
 impl Value {
+    /// The text, if it is one.
     pub fn text(&self) -> Option<&str> {
         match &self.data {
             Data::Text(text) => Some(text),
@@ -58,6 +65,7 @@ impl Value {
         }
     }
 
+    /// The values of a list, if it is one.
     pub fn list(&self) -> Option<&[Value]> {
         match &self.data {
             Data::List(list) => Some(list),
@@ -65,9 +73,18 @@ impl Value {
         }
     }
 
+    /// The table, if it is one.
     pub fn table(&self) -> Option<&Table> {
         match &self.data {
             Data::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// What a reader made of the value, if it is of this type.
+    pub fn made<T: 'static>(&self) -> Option<&T> {
+        match &self.data {
+            Data::Made(_, made) => made.downcast_ref(),
             _ => None,
         }
     }
@@ -79,11 +96,9 @@ impl Value {
             Data::Whole(n) => n.to_string(),
             Data::Number(x) => format!("{x:?}"),
             Data::Flag(flag) => flag.to_string(),
-            Data::Foreign(what) => (*what).to_string(),
+            Data::Foreign(what) | Data::Made(what, _) => (*what).to_string(),
             Data::List(_) => "a list".to_string(),
             Data::Table(_) => "a table".to_string(),
-            Data::Trace(_) => "a trace".to_string(),
-            Data::Steps(_) | Data::Delays(_) => "steps".to_string(),
         }
     }
 
@@ -110,32 +125,6 @@ impl Value {
             Data::List(list) => list.iter().map(Value::weight).sum(),
             Data::Table(table) => table.weight(),
             _ => 0,
-        }
-    }
-
-    /// Returns the value at `key` inside of this one, which is the value of `name`.
-    fn inner(&mut self, name: &str, key: &str, at: Span) -> Result<&mut Value, Problem> {
-        let shorthand = match name {
-            "controller" => Some("name"),
-            "queue" => Some("discipline"),
-            _ => None,
-        };
-        if let (Some(tag), Data::Text(_)) = (shorthand, &self.data) {
-            let entry = Entry { key: tag.to_string(), span: self.span, value: self.clone() };
-            self.data = Data::Table(Table { entries: vec![entry] });
-        }
-        match &mut self.data {
-            Data::Table(table) => Ok(table.slot(key, at)),
-            Data::List(list) => {
-                let length = list.len();
-                let index = key.parse::<usize>().ok().and_then(|i| i.checked_sub(1));
-                index.and_then(|i| list.get_mut(i)).ok_or_else(|| {
-                    let message = format!("{} has no entry {}", quote(name), quote(key));
-                    let hint = format!("entries count from 1, and there are {length}");
-                    Problem::new(at, message).hint(hint)
-                })
-            }
-            _ => fail(at, format!("{} is not a table, so has no {}", quote(name), quote(key))),
         }
     }
 
@@ -193,6 +182,9 @@ impl Value {
 impl Table {
     /// Parses a TOML document. The parser bounds the depth of nesting, so recursion over the
     /// tree is safe.
+    ///
+    /// # Errors
+    /// Fails at the first place that is not TOML.
     pub fn parse(text: &str, source: usize) -> Result<Table, Problem> {
         let table = DeTable::parse(text).map_err(|e| {
             let range = e.span().unwrap_or(0..0);
@@ -219,67 +211,20 @@ impl Table {
         Table { entries: table.iter().map(entry).collect() }
     }
 
+    /// The value of a key.
     pub fn get(&self, key: &str) -> Option<&Value> {
         self.entries.iter().find(|e| e.key == key).map(|e| &e.value)
     }
 
+    /// Returns the number of values in it.
     pub fn weight(&self) -> usize {
         self.entries.iter().map(|e| e.value.weight()).sum()
     }
-
-    /// Puts `value` at `path`, and makes missing tables on the way. A controller or queue given by
-    /// its bare name becomes the table that it stands for.
-    pub fn set(&mut self, path: &str, at: Span, value: Value) -> Result<(), Problem> {
-        let keys = split(path).filter(|keys| keys.len() <= limits::PATH);
-        let keys = keys.ok_or_else(|| {
-            Problem::new(at, format!("{} is not a path", quote(path)))
-                .hint("keys with dots between them, such as link.bottleneck.rate")
-        })?;
-        let mut slot = self.slot(&keys[0], at);
-        for pair in keys.windows(2) {
-            slot = slot.inner(&pair[0], &pair[1], at)?;
-        }
-        *slot = value;
-        Ok(())
-    }
-
-    /// Checks that the flow or sweep whose part `path` names is there. Links are checked later,
-    /// since a template can have them. A new one as a whole may be set.
-    pub fn knows(&self, path: &str, at: Span) -> Result<(), Problem> {
-        let keys = split(path).unwrap_or_default();
-        let [section, name, _, ..] = &keys[..] else {
-            return Ok(());
-        };
-        if !["flow", "sweep"].contains(&section.as_str()) {
-            return Ok(());
-        }
-        let there = self.get(section).and_then(Value::table);
-        let names: Vec<&str> =
-            there.map(|t| t.entries.iter().map(|e| e.key.as_str()).collect()).unwrap_or_default();
-        if names.contains(&name.as_str()) {
-            return Ok(());
-        }
-        let message = format!("there is no {section} {}", quote(name));
-        Err(Problem::new(at, message).known(name, names))
-    }
-
-    /// Returns the value at `key`. An empty table is put there first if there is none.
-    fn slot(&mut self, key: &str, at: Span) -> &mut Value {
-        let found = self.entries.iter().position(|e| e.key == key);
-        let i = found.unwrap_or_else(|| {
-            self.entries.push(Entry {
-                key: key.to_string(),
-                span: at,
-                value: Value { span: at, data: Data::Table(Table::default()) },
-            });
-            self.entries.len() - 1
-        });
-        &mut self.entries[i].value
-    }
 }
 
-/// Splits a dotted path. A key that has dots itself is in double quotes.
-pub(crate) fn split(path: &str) -> Option<Vec<String>> {
+/// Splits a dotted path. A key that has dots itself is in double quotes. Returns `None` if a key is
+/// empty.
+pub fn split(path: &str) -> Option<Vec<String>> {
     let mut keys = Vec::new();
     let mut rest = path;
     loop {

@@ -1,0 +1,57 @@
+//! Files of tables that people write, in TOML: the reader that all kinds of files share.
+//!
+//! A text becomes a tree in which each value knows its place ([`Table`]). Key tables ([`Section`]) say
+//! which keys a table has, the form of their values and what they mean. The check against them
+//! ([`Checker`]) finds all problems at once, with places and hints. Then a [`Reader`] takes the values.
+//! The JSON Schema ([`schema()`]) and the reference ([`reference()`]) come from the same tables.
+//!
+//! ```
+//! use accord_form::{Checked, Default, Section, Shape, Source, key, section, tree};
+//! use std::sync::Arc;
+//!
+//! const FILE: Section<Checked> = section("The file", "A link.", &[
+//!     key("rate", Shape::Rate, Default::Required, "Its rate."),
+//!     key("loss", Shape::Probability, Default::Value("0"), "Its losses."),
+//! ]);
+//! let text = "rate = \"30 parsecs\"\nlos = 0.5";
+//! let source = Arc::new(Source { name: "link.toml".into(), text: text.into() });
+//! let errors: Vec<_> = tree(&source, &FILE, &()).unwrap_err().into_iter().collect();
+//! assert_eq!(errors.len(), 2);
+//! assert_eq!(errors[1].to_string(), "link.toml:2:1: unknown key \"los\"\n  hint: did you mean \"loss\"?");
+//! ```
+
+mod check;
+mod error;
+pub mod limits;
+pub mod read;
+mod reference;
+pub mod schema;
+mod shape;
+mod tree;
+
+pub use check::Checker;
+pub use error::{Errors, Problem, Problems, Source, Span, TextError, fail, quote, suggest};
+pub use read::Reader;
+pub use reference::{KeyTable, in_code, reference, sections};
+pub use schema::schema;
+pub use shape::{Checked, Default, Key, Own, Section, Shape, key, one_of, section};
+pub use tree::{Data, Entry, Table, Value, split};
+
+use std::sync::Arc;
+
+/// Reads a text as a tree of this form.
+///
+/// # Errors
+/// Fails with all that is not as the key tables have it.
+pub fn tree<X: Own>(
+    source: &Arc<Source>,
+    file: &'static Section<X>,
+    context: &X::Context,
+) -> Result<Table, Errors> {
+    let sources = std::slice::from_ref(source);
+    let tree = Table::parse(&source.text, 0).map_err(|problem| problem.locate(sources))?;
+    let mut problems = Problems::default();
+    Checker { context, problems: &mut problems }.table(&tree, Span::default(), file);
+    problems.check(sources)?;
+    Ok(tree)
+}
