@@ -15,7 +15,9 @@ mod shares;
 mod stability;
 mod watch;
 
+use accord::draft::New;
 use accord::family::Family;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -39,16 +41,19 @@ fn program(
     Ok(py.detach(|| catch_unwind(AssertUnwindSafe(run)).unwrap_or(2)))
 }
 
-/// Returns the text of the scenario that `accord new` makes.
+/// Returns the text of the scenario of a template with these arguments: names and values. An error names
+/// its argument.
 #[pyfunction]
-fn drafted(
-    py: Python<'_>,
-    arguments: Vec<String>,
-    classes: Vec<Bound<'_, PyAny>>,
-) -> PyResult<String> {
-    let (controllers, disciplines) = own::families(&classes)?;
-    let made = py.detach(|| accord_cli::drafted(arguments, &controllers, &disciplines));
-    made.map_err(|(message, hint)| error::AccordError::new_err((message, hint)))
+fn drafted(arguments: Vec<(String, String)>, classes: Vec<Bound<'_, PyAny>>) -> PyResult<String> {
+    let (own, disciplines) = own::families(&classes)?;
+    let controllers = [accord_cli::CONTROLLERS, &own].concat();
+    let mut new = New::default();
+    let set = arguments.iter().try_for_each(|(name, value)| new.set(name, value));
+    let made = set.and_then(|()| new.text(&accord::catalogue_with(&controllers, &disciplines)));
+    made.map_err(|e| {
+        let hint = e.hint.iter().map(|hint| format!("; {hint}")).collect::<String>();
+        PyValueError::new_err(format!("{}: {e}{hint}", new.template))
+    })
 }
 
 /// Names, each with a line about it.

@@ -27,7 +27,7 @@
 //! | [`units`], [`family`] | quantities; the declarations of controllers and disciplines |
 //! | [`control`], [`aqm`] | controllers; queue disciplines |
 //! | [`traffic`], [`scenario`], [`language`] | applications; the network model; scenario files |
-//! | [`form`] | the reader of files of tables that people write |
+//! | [`form`], [`draft`] | the reader of files of tables that people write; templates of scenarios |
 //! | [`port`], [`transport`] | output ports; endpoints and the wire format |
 //! | [`record`], [`columns`] | the record of a run; tables as Parquet and CSV |
 //! | [`files`] | files that are written whole or not at all, and a reader with a limit |
@@ -38,6 +38,7 @@
 mod built_in;
 mod catalogue;
 mod cell;
+pub mod draft;
 mod engine;
 mod error;
 #[cfg(not(target_family = "wasm"))]

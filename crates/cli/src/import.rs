@@ -1,11 +1,12 @@
 //! `accord import`: a scenario from a topology in another format.
 
 use crate::contents::contents;
-use crate::draft::{Draft, Line, Place};
+use crate::draft::Place;
 use crate::fail::Failure;
 use crate::output::note;
 use crate::progress::at_once;
 use accord::Catalogue;
+use accord::draft::{Draft, Line};
 use accord::report::show::{TITLE, clean, count};
 use accord::traffic::{Dice, Purpose};
 use accord::units::{Duration, Rate, Words};

@@ -93,7 +93,7 @@ pub use parts::run;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod parts {
     use super::{Choice, Command, Kernel};
-    use crate::draft::quote;
+    use accord::draft::quote;
     use crate::fail::Failure;
     use crate::output::{data, note};
     use accord::Catalogue;

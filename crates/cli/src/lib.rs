@@ -131,23 +131,6 @@ pub fn identify(build: String) {
     results::identify(build);
 }
 
-/// Returns the text of the scenario that `accord new` makes with these arguments, the first of which is
-/// the program's name, and with these controllers and queue disciplines in addition.
-///
-/// # Errors
-/// Fails as the command does, with the message and a hint.
-///
-/// # Panics
-/// Panics as [`main_with`] does.
-pub fn drafted<T: Into<OsString> + Clone>(
-    arguments: impl IntoIterator<Item = T>,
-    controllers: &[&'static Family],
-    disciplines: &[&'static Family],
-) -> Result<String, (String, Option<String>)> {
-    let catalogue = catalogue_with(controllers, disciplines);
-    new::text(&alone(arguments)?, &catalogue).map_err(said)
-}
-
 /// Returns the scenario that `accord import` writes for a topology, given its arguments, the first
 /// of which is the program's name.
 ///

@@ -94,7 +94,7 @@ fn mistakes_have_hints() {
     let dir = folder(&[]);
     let cases: &[(&[&str], &str)] = &[
         (&["dumbel"], "did you mean \"dumbbell\"?"),
-        (&["dumbbell", "--hops", "3"], "it has --flows"),
+        (&["dumbbell", "--hops", "3"], "it has flows"),
         (&["parking-lot", "--hops", "0"], "expected 1 to 1000"),
         (&["fat-tree", "--pods", "5"], "even"),
         (&["dumbbell", "--controller", "monoco"], "did you mean \"monaco\"?"),

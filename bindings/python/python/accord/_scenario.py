@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 import itertools
-import json
-import re
 from collections.abc import Iterable, Mapping
 from os import PathLike, fspath
 from pathlib import Path
@@ -470,23 +468,17 @@ def dumbbell(
 
     """
     classes = _classes([controller, discipline])
-    arguments = ["accord new", "dumbbell", "--queue", _named(discipline)]
-    options = {
+    arguments = {
         "flows": whole("flows", flows),
         "rate": rate,
         "delay": delay,
         "controller": _named(controller),
+        "discipline": _named(discipline),
+        "limit": limit,
         "duration": duration,
         "seed": whole("seed", seed),
     }
-    arguments += [f"--{name}={value}" for name, value in options.items()]
-    try:
-        text = _accord.drafted(arguments, classes)
-    except AccordError as e:
-        option = re.sub(r"invalid value '(.*)' for '--(\w+) <.*?>'", r"\2 \1", e.message)
-        hint = "" if e.hint is None else f"; {e.hint}"
-        raise ValueError(f"dumbbell: {option.replace('--', '')}{hint}") from None
-    text = text.replace('limit = "1 BDP"', f"limit = {json.dumps(limit)}")
+    text = _accord.drafted([(name, str(value)) for name, value in arguments.items()], classes)
     return parse(text, "dumbbell.toml", own=classes)
 
 

@@ -3,9 +3,9 @@
 //! Each shell is a link, that of the command first. A shell that only delays or loses packets has a rate
 //! at which none waits.
 
-use crate::draft::quote;
 use crate::fail::{Failure, unreadable};
 use crate::output::note;
+use accord::draft::quote;
 use accord::files::read_text;
 use std::ffi::OsString;
 use std::path::{Component, Path};

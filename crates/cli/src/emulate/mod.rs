@@ -4,13 +4,13 @@ mod live;
 pub mod mahimahi;
 
 use crate::capture::CaptureFile;
-use crate::draft::quote;
 use crate::execute::Outcome;
 use crate::fail::Failure;
 use crate::output::{heading, note, style};
 use crate::progress::{Progress, interrupted, watch_gently};
 use crate::results::write;
 use crate::source::load;
+use accord::draft::quote;
 use accord::language::File;
 use accord::live::{Programs, emulate};
 use accord::report::{Class, Lock, Tally, check_place, checks, checks_table, table};

@@ -3,9 +3,10 @@
 
 use super::args::{Given, Predict};
 use super::parts::{answer, named, read};
-use crate::draft::{Draft, Line, Place, quote};
+use crate::draft::Place;
 use crate::fail::Failure;
 use crate::output::{data, note};
+use accord::draft::{Draft, Line, quote};
 use accord::record::Quiet;
 use accord::scenario::{Entity, Metric};
 use accord::units::{Bytes, Duration, Rate};

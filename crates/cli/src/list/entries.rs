@@ -4,7 +4,7 @@ use super::Kind;
 use super::show::Entry;
 use crate::choice::engines;
 use crate::fail::Failure;
-use crate::new::{Size, TEMPLATES, Template};
+use accord::draft::{Size, TEMPLATES, Template};
 use accord::family::{self, Dynamics, Family, Param};
 use accord::report::DERIVED;
 use accord::report::show::{TITLE, clean, visible};
@@ -184,7 +184,13 @@ fn template(t: &Template) -> Entry {
         facts: vec![("sizes", sizes.join(", "))],
         more: vec![("file", format!("accord new {} -o FILE", t.name))],
         parameters: t.sizes.iter().map(size).collect(),
-        record: json!(t),
+        record: json!({
+            "name": t.name,
+            "doc": t.doc,
+            "sizes": t.sizes.iter().map(|s| json!({
+                "name": s.name, "default": s.default, "range": s.range, "doc": s.doc,
+            })).collect::<Vec<_>>(),
+        }),
         ..Entry::new(t.name, t.doc)
     }
 }

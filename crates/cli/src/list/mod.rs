@@ -4,9 +4,9 @@ mod entries;
 mod show;
 
 use crate::fail::Failure;
-use crate::new::TEMPLATES;
 use crate::output::{data, json};
-use accord::language::suggest;
+use accord::draft::TEMPLATES;
+use accord::form::suggest;
 use accord::scenario::Metric;
 use accord::{BUILT_IN, Catalogue};
 use accord_evaluate::pack::built_in;

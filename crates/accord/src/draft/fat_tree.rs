@@ -1,9 +1,9 @@
 //! The fat tree of Al-Fares and others (SIGCOMM 2008): k pods of k/2 edge and k/2 aggregation
 //! switches, (k/2)² core switches, k/2 hosts at each edge switch.
 
-use crate::draft::Line;
-use accord::traffic::{Dice, Purpose};
-use accord::units::{Duration, Rate};
+use super::Line;
+use accord_traffic::{Dice, Purpose};
+use accord_units::{Duration, Rate};
 
 fn host(pod: usize, edge: usize, i: usize) -> String {
     format!("p{pod}-e{edge}-h{i}")
@@ -23,7 +23,7 @@ fn core(pods: usize, agg: usize, i: usize) -> String {
 }
 
 /// Returns the links, all with this rate and delay.
-pub fn links(pods: usize, (rate, delay): (Rate, Duration)) -> Vec<Line> {
+pub(super) fn links(pods: usize, (rate, delay): (Rate, Duration)) -> Vec<Line> {
     let half = pods / 2;
     let mut links = Vec::new();
     let mut link = |from: String, to: String| {
@@ -49,7 +49,7 @@ pub fn links(pods: usize, (rate, delay): (Rate, Duration)) -> Vec<Line> {
 }
 
 /// Returns the paths of flows between random hosts, over random switches.
-pub fn paths(pods: usize, flows: usize, seed: u64) -> Vec<Vec<String>> {
+pub(super) fn paths(pods: usize, flows: usize, seed: u64) -> Vec<Vec<String>> {
     let half = pods / 2;
     let mut dice = Dice::new(seed, 0, Purpose::Template);
     let mut below = |n: usize| (dice.uniform() * n as f64) as usize;
