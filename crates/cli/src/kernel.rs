@@ -93,10 +93,10 @@ pub use parts::run;
 #[cfg(all(feature = "kernel", target_os = "linux"))]
 mod parts {
     use super::{Choice, Command, Kernel};
-    use accord::draft::quote;
     use crate::fail::Failure;
     use crate::output::{data, note};
     use accord::Catalogue;
+    use accord::draft::quote;
     use accord::family::Values;
     use accord::language::File;
     use accord_door::Door;
@@ -181,7 +181,7 @@ mod parts {
         let made = std::fs::DirBuilder::new().recursive(true).mode(0o755).create(SOCKETS);
         made.map_err(|e| Failure::Unable(format!("{SOCKETS} cannot be created: {e}")))?;
         let path = Path::new(SOCKETS).join(format!("{name}.sock"));
-        Ok(Door::open(&path, Ask::parse)?)
+        Ok(Door::open(&path, accord_kernel::parse)?)
     }
 
     fn attach(
@@ -196,7 +196,7 @@ mod parts {
         let attached = Attached::new(&name, &values)?;
         let mut doors = vec![door(&name)?];
         if let Some(address) = metrics {
-            doors.push(Door::listen(address, Ask::parse_metrics)?);
+            doors.push(Door::listen(address, Ask::read_metrics)?);
         }
         note(format!(
             "{name} is attached: programs choose it by TCP_CONGESTION, and all by sysctl \

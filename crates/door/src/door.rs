@@ -62,7 +62,7 @@ pub struct Door<A> {
 
 impl<A: Send + 'static> Door<A> {
     /// Opens the socket at this path, which only the owner may use. `parse` reads the head of a
-    /// request, or returns the HTTP status of its error; see [`line()`].
+    /// request, or returns the HTTP status of its error; see [`Ask::read`](crate::Ask::read).
     ///
     /// # Errors
     ///
@@ -228,22 +228,10 @@ fn read(client: &mut Socket) -> Vec<u8> {
     if head.windows(4).any(|w| w == b"\r\n\r\n") { head } else { Vec::new() }
 }
 
-/// Returns the method and the parts of the path of a request, or the HTTP status of its error.
-///
-/// # Errors
-///
-/// Fails with 400 if the head is empty or not text.
-pub fn line(head: &[u8]) -> Result<(&str, Vec<&str>), u16> {
-    let text = std::str::from_utf8(head).map_err(|_| 400u16)?;
-    let line = text.lines().next().ok_or(400u16)?;
-    let mut words = line.split(' ');
-    let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or(""));
-    Ok((method, path.split('/').skip(1).collect()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::state::line;
 
     fn first(head: &[u8]) -> Result<String, u16> {
         let (_, parts) = line(head)?;

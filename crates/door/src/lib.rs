@@ -1,15 +1,18 @@
 //! Unix sockets by which running programs report their state: HTTP, one request per connection.
 //!
-//! [`Door`] is the server's side, and [`ask`] the client's. [`metrics`] writes answers in the text
-//! format of Prometheus.
+//! [`Door`] is the server's side, and [`ask`] the client's. [`Ask`] is a request, and [`State`] the answer
+//! in three forms. [`fields!`] declares each field of a state once, and [`metrics`] writes the text format
+//! of Prometheus.
 
 #[cfg(unix)]
 mod client;
 #[cfg(unix)]
 mod door;
 pub mod metrics;
+mod state;
 
 #[cfg(unix)]
 pub use client::ask;
 #[cfg(unix)]
-pub use door::{Door, Error, Request, line};
+pub use door::{Door, Error, Request};
+pub use state::{Ask, Form, State, table};

@@ -33,8 +33,110 @@ impl Metrics {
         }
     }
 
+    /// Adds the metrics among the fields of states, each with its labels.
+    pub fn fields<'a, T: 'a>(
+        &mut self,
+        metrics: &[Metric<T>],
+        states: impl IntoIterator<Item = (String, &'a T)>,
+    ) {
+        let states: Vec<(String, &T)> = states.into_iter().collect();
+        for Metric { name, kind, help, read } in metrics {
+            let samples = states.iter().filter_map(|(labels, s)| Some((labels.clone(), read(s)?)));
+            self.family(name, kind, help, samples);
+        }
+    }
+
     /// Returns the text.
     pub fn text(self) -> String {
         self.text
     }
+}
+
+/// A field of a state that is a metric.
+#[derive(Debug)]
+pub struct Metric<T> {
+    /// Its name, behind the program's prefix.
+    pub name: &'static str,
+    /// Its type: counter or gauge.
+    pub kind: &'static str,
+    /// Its description.
+    pub help: &'static str,
+    /// Returns its value, if there is one.
+    pub read: fn(&T) -> Option<f64>,
+}
+
+/// A value that is a sample of a metric. Truth is 1.
+pub trait Sample {
+    /// Returns the sample, if there is one.
+    fn sample(&self) -> Option<f64>;
+}
+
+impl Sample for f64 {
+    fn sample(&self) -> Option<f64> {
+        Some(*self)
+    }
+}
+
+impl Sample for u64 {
+    fn sample(&self) -> Option<f64> {
+        Some(*self as f64)
+    }
+}
+
+impl Sample for u32 {
+    fn sample(&self) -> Option<f64> {
+        Some(f64::from(*self))
+    }
+}
+
+impl Sample for bool {
+    fn sample(&self) -> Option<f64> {
+        Some(f64::from(u8::from(*self)))
+    }
+}
+
+impl<T: Sample> Sample for Option<T> {
+    fn sample(&self) -> Option<f64> {
+        self.as_ref().and_then(Sample::sample)
+    }
+}
+
+/// Declares a part of a state: each field once, with its meaning, and as a metric if it is one. The
+/// struct gets the constant `METRICS`.
+///
+/// ```
+/// accord_door::fields! {
+///     /// A tunnel.
+///     pub struct Tunnel {
+///         "The name." name: String;
+///         "Packets sent." sent: u64, counter "sent_packets_total";
+///     }
+/// }
+/// let tunnel = Tunnel { name: "a".into(), sent: 7 };
+/// let mut metrics = accord_door::metrics::Metrics::new("mine");
+/// metrics.fields(Tunnel::METRICS, [("{name=\"a\"}".to_string(), &tunnel)]);
+/// assert!(metrics.text().ends_with("mine_sent_packets_total{name=\"a\"} 7\n"));
+/// ```
+#[macro_export]
+macro_rules! fields {
+    ($(#[$meta:meta])* pub struct $name:ident {
+        $($doc:literal $field:ident: $type:ty $(, $kind:ident $metric:literal)?;)*
+    }) => {
+        $(#[$meta])*
+        pub struct $name {
+            $(#[doc = $doc] pub $field: $type,)*
+        }
+
+        impl $name {
+            /// The fields that are metrics.
+            pub const METRICS: &'static [$crate::metrics::Metric<$name>] = &[$($(
+                $crate::metrics::Metric {
+                    name: $metric,
+                    kind: stringify!($kind),
+                    help: $doc,
+                    read: |state| $crate::metrics::Sample::sample(&state.$field),
+                },
+            )?)*];
+        }
+    };
 }

@@ -6,8 +6,9 @@ mod dice;
 #[allow(dead_code, reason = "each test uses its own part")]
 mod world;
 
+use accord_door::State;
 use accord_gateway::config::parse;
-use accord_gateway::status::{ConfigStatus, metrics, status};
+use accord_gateway::status::{ConfigStatus, status};
 use accord_units::{Duration, Rate};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -46,10 +47,10 @@ fn the_dashboard_asks_for_series_and_labels_that_there_are() {
         world.run(world.now + Duration::from_ms(1));
     }
     let site = "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:51820\"\n";
-    let site = parse(site, Path::new("")).expect("a site");
+    let site = parse("", site).expect("a site");
     let status = status(&world.gateways[0], &site, &ConfigStatus::default(), Vec::new(), 4.0);
     let mut there: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (name, labels) in metrics(&status).lines().filter(|l| !l.starts_with('#')).flat_map(series)
+    for (name, labels) in status.metrics().lines().filter(|l| !l.starts_with('#')).flat_map(series)
     {
         there.entry(name).or_default().extend(labels);
     }

@@ -1,9 +1,9 @@
 //! A controller attached to the kernel's TCP.
 
-use crate::ask::Ask;
+use crate::ask::{Ask, Detach};
 use crate::registry::Registry;
 use crate::report::{Decision, Report, Slot};
-use crate::status::{Status, metrics, status, table};
+use crate::status::{Status, status};
 use crate::{Ended, LONGEST_NAME, Watch, check, check_name};
 use accord_control::{AnyController, Controller, Marks};
 use accord_door::{Door, Error};
@@ -220,14 +220,12 @@ impl Attached {
             }
             while let Some(request) = doors.iter().find_map(|d| d.requests.try_recv().ok()) {
                 let answer = match request.ask {
-                    Ask::Status => serde_json::to_string(&state()).unwrap_or_default() + "\n",
-                    Ask::Table => table(&state()),
-                    Ask::Metrics => metrics(&state()),
-                    Ask::Detach => String::new(),
+                    Ask::Show(form) => form.of(&state()),
+                    Ask::Do(Detach) => String::new(),
                 };
                 // The client may have left.
                 let _ = request.answer.send((200, answer));
-                if request.ask == Ask::Detach {
+                if request.ask == Ask::Do(Detach) {
                     return Ok((Ended::Stopped, state()));
                 }
             }

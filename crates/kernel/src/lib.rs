@@ -37,7 +37,7 @@ mod process {
 }
 
 pub use accord_door::Error;
-pub use ask::Ask;
+pub use ask::{Ask, Detach, parse};
 pub use attach::{Attached, obstacle};
 pub use connection::Connection;
 #[cfg(all(feature = "bpf", target_os = "linux"))]
@@ -46,7 +46,7 @@ pub use registry::{Entry, Registry};
 pub use report::{
     ACKNOWLEDGED, ALONE, APP_LIMITED, CLOSED, Decision, Report, SAMPLE, Slot, State, WINDOW_LIMITED,
 };
-pub use status::{Ages, ConnectionStatus, Status, metrics, status, table};
+pub use status::{Ages, ConnectionStatus, Status, status};
 
 use accord_family::Values;
 

@@ -4,42 +4,36 @@ use crate::registry::Registry;
 use crate::report::ALONE;
 use accord_control::Controller;
 use accord_door::metrics::Metrics;
+use accord_door::{State, fields};
 use serde::Serialize;
 use std::fmt::Write;
 
-/// The state of an attached controller.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Status {
-    /// The version of the program.
-    pub version: &'static str,
-    /// The name of the congestion control in the kernel.
-    pub name: String,
-    /// The family of the controller.
-    pub controller: &'static str,
-    /// True if the kernel reports once per round trip instead of once per acknowledgement.
-    pub per_round: bool,
-    /// The deciding process.
-    pub pid: u32,
-    /// The seconds since the start.
-    pub uptime_s: f64,
-    /// The number of connections since the start.
-    pub connections_total: u64,
-    /// The number of connections whose controller failed.
-    pub failed_connections_total: u64,
-    /// The reason of the latest failure of a controller.
-    pub failure: Option<String>,
-    /// The number of connections without a slot, which use the BPF program's Reno.
-    pub refused_connections_total: u64,
-    /// The number of times that a connection continued as Reno, since no decision came.
-    pub silences_total: u64,
-    /// The number of reports received.
-    pub reports_total: u64,
-    /// The number of reports lost to a full ring buffer.
-    pub lost_reports_total: u64,
-    /// The ages of decisions at the time of writing: from the report to the decision.
-    pub decision_age_s: Ages,
-    /// The connections.
-    pub connections: Vec<ConnectionStatus>,
+fields! {
+    /// The state of an attached controller.
+    #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+    pub struct Status {
+        "The version of the program." version: &'static str;
+        "The name of the congestion control in the kernel." name: String;
+        "The family of the controller." controller: &'static str;
+        "Whether the kernel reports once per round trip instead of once per acknowledgement."
+            per_round: bool;
+        "The deciding process." pid: u32;
+        "Seconds since the start." uptime_s: f64;
+        "Connections since the start." connections_total: u64, counter "connections_total";
+        "Connections whose controller failed."
+            failed_connections_total: u64, counter "failed_connections_total";
+        "The reason of the latest failure of a controller." failure: Option<String>;
+        "Connections without a slot, which use the BPF program's Reno."
+            refused_connections_total: u64, counter "refused_connections_total";
+        "Times that a connection continued as Reno, since no decision came."
+            silences_total: u64, counter "silences_total";
+        "Reports received." reports_total: u64, counter "reports_total";
+        "Reports lost to a full ring buffer."
+            lost_reports_total: u64, counter "lost_reports_total";
+        "The ages of decisions at the time of writing: from the report to the decision."
+            decision_age_s: Ages;
+        "The connections." connections: Vec<ConnectionStatus>;
+    }
 }
 
 impl Status {
@@ -82,43 +76,31 @@ pub struct Ages {
     pub max: f64,
 }
 
-/// The state of a connection.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ConnectionStatus {
-    /// The address and the port of the other end.
-    pub peer: String,
-    /// The port of this end.
-    pub port: u16,
-    /// The state in the kernel: open, disorder, reduced, recovery or loss.
-    pub state: &'static str,
-    /// True while the connection continues as Reno, since no decision came.
-    pub alone: bool,
-    /// The window in the kernel, in packets.
-    pub cwnd_packets: u32,
-    /// The controller's window in bytes, headers included.
-    pub window_bytes: u64,
-    /// The slow-start threshold in packets, if it is set.
-    pub ssthresh_packets: Option<u32>,
-    /// The pace in bytes of payload per second.
-    pub pacing_bytes_per_s: u64,
-    /// The smoothed round-trip time in seconds.
-    pub srtt_s: f64,
-    /// The smallest round-trip time in seconds, if there was one.
-    pub min_rtt_s: Option<f64>,
-    /// The bytes delivered, headers included.
-    pub delivered_bytes: u64,
-    /// The packets declared lost.
-    pub lost_packets: u32,
-    /// The packets delivered whose acknowledgements echoed marks.
-    pub marked_packets: u32,
-    /// The timeouts.
-    pub timeouts: u32,
-    /// The age of the latest decision at the time of writing, in seconds.
-    pub decision_age_s: f64,
-    /// The maximum age of a decision.
-    pub most_decision_age_s: f64,
-    /// The reason why the controller is no longer used, if there is one.
-    pub error: Option<String>,
+fields! {
+    /// The state of a connection.
+    #[derive(Clone, Debug, PartialEq, Serialize)]
+    pub struct ConnectionStatus {
+        "The address and the port of the other end." peer: String;
+        "The port of this end." port: u16;
+        "The state in the kernel: open, disorder, reduced, recovery or loss." state: &'static str;
+        "Whether the connection continues as Reno, since no decision came."
+            alone: bool, gauge "alone";
+        "The window in the kernel, in packets." cwnd_packets: u32, gauge "window_packets";
+        "The controller's window in bytes, headers included." window_bytes: u64;
+        "The slow-start threshold in packets, if it is set." ssthresh_packets: Option<u32>;
+        "The pace in bytes of payload per second."
+            pacing_bytes_per_s: u64, gauge "pacing_bytes_per_second";
+        "Smoothed round-trip time in seconds." srtt_s: f64, gauge "srtt_seconds";
+        "Smallest round-trip time in seconds, if there was one."
+            min_rtt_s: Option<f64>, gauge "min_rtt_seconds";
+        "Bytes delivered, headers included." delivered_bytes: u64, counter "delivered_bytes_total";
+        "Packets declared lost." lost_packets: u32, counter "lost_packets_total";
+        "Packets delivered whose acknowledgements echoed marks." marked_packets: u32;
+        "Timeouts." timeouts: u32;
+        "The age of the latest decision at the time of writing, in seconds." decision_age_s: f64;
+        "The maximum age of a decision." most_decision_age_s: f64;
+        "The reason why the controller is no longer used, if there is one." error: Option<String>;
+    }
 }
 
 const NANO: f64 = 1e-9;
@@ -173,123 +155,91 @@ pub fn status(registry: &Registry, base: Status, peer: impl Fn(u32) -> (String, 
     }
 }
 
-/// Returns the state as a table.
-pub fn table(status: &Status) -> String {
-    let mut text = String::new();
-    let reports = if status.per_round { "once per round trip" } else { "per acknowledgement" };
-    let _ = writeln!(
-        text,
-        "{}: {}, reports {reports}, for {:.0} s; connections so far: {}",
-        status.name, status.controller, status.uptime_s, status.connections_total
-    );
-    let ages = status.decision_age_s;
-    let _ = writeln!(
-        text,
-        "decisions after {:.2} ms (mean), {:.2} ms (99th percentile), {:.2} ms (maximum)",
-        ages.mean * 1e3,
-        ages.p99 * 1e3,
-        ages.max * 1e3
-    );
-    for problem in status.problems() {
-        let _ = writeln!(text, "{problem}");
+impl State for Status {
+    fn json(&self) -> String {
+        serde_json::to_string(self).unwrap_or_default()
     }
-    let row = |cells: &[&str]| {
-        let mut line = String::new();
-        for (cell, width) in cells.iter().zip([28, 6, 9, 8, 10, 8, 8, 12, 8, 8]) {
-            let _ = write!(line, "{cell:<width$}  ");
-        }
-        line.trim_end().to_string() + "\n"
-    };
-    if !status.connections.is_empty() {
-        let heads = "peer port state window pace srtt min_rtt delivered lost age";
-        text += &row(&heads.split(' ').collect::<Vec<_>>());
-        text += &row(&["", "", "", "packets", "Mbps", "ms", "ms", "bytes", "packets", "ms"]);
-    }
-    for c in &status.connections {
-        let state = match (&c.error, c.alone) {
-            (Some(_), _) => "failed",
-            (None, true) => "alone",
-            (None, false) => c.state,
-        };
-        let least = c.min_rtt_s.map_or("-".into(), |s| format!("{:.2}", s * 1e3));
-        text += &row(&[
-            &c.peer,
-            &c.port.to_string(),
-            state,
-            &c.cwnd_packets.to_string(),
-            &format!("{:.2}", c.pacing_bytes_per_s as f64 * 8e-6),
-            &format!("{:.2}", c.srtt_s * 1e3),
-            &least,
-            &c.delivered_bytes.to_string(),
-            &c.lost_packets.to_string(),
-            &format!("{:.2}", c.decision_age_s * 1e3),
-        ]);
-    }
-    for c in &status.connections {
-        if let Some(error) = &c.error {
-            let _ = writeln!(text, "{}: continues as Reno: {error}", c.peer);
-        }
-    }
-    text
-}
 
-/// Returns the metrics in the text format of Prometheus.
-pub fn metrics(status: &Status) -> String {
-    let mut metrics = Metrics::new("accord_kernel");
-    let version = format!(
-        "{{version=\"{}\",name=\"{}\",controller=\"{}\"}}",
-        status.version, status.name, status.controller
-    );
-    metrics.family("build_info", "gauge", "The program.", [(version, 1.0)]);
-    let all = |value: f64| [(String::new(), value)];
-    let open = status.connections.len() as f64;
-    metrics.family("connections", "gauge", "Connections now.", all(open));
-    macro_rules! total {
-        ($field:ident, $help:literal) => {
-            metrics.family(stringify!($field), "counter", $help, all(status.$field as f64));
+    fn table(&self) -> String {
+        let reports = if self.per_round { "once per round trip" } else { "per acknowledgement" };
+        let ages = self.decision_age_s;
+        let mut text = format!(
+            "{}: {}, reports {reports}, for {:.0} s; connections so far: {}\n\
+             decisions after {:.2} ms (mean), {:.2} ms (99th percentile), {:.2} ms (maximum)\n",
+            self.name,
+            self.controller,
+            self.uptime_s,
+            self.connections_total,
+            ages.mean * 1e3,
+            ages.p99 * 1e3,
+            ages.max * 1e3
+        );
+        for problem in self.problems() {
+            let _ = writeln!(text, "{problem}");
+        }
+        let columns = [
+            ("peer", "", 28),
+            ("port", "", 6),
+            ("state", "", 9),
+            ("window", "packets", 8),
+            ("pace", "Mbps", 10),
+            ("srtt", "ms", 8),
+            ("min_rtt", "ms", 8),
+            ("delivered", "bytes", 12),
+            ("lost", "packets", 8),
+            ("age", "ms", 8),
+        ];
+        let ms = |s: f64| format!("{:.2}", s * 1e3);
+        let row = |c: &ConnectionStatus| {
+            let state = match (&c.error, c.alone) {
+                (Some(_), _) => "failed",
+                (None, true) => "alone",
+                (None, false) => c.state,
+            };
+            [
+                c.peer.clone(),
+                c.port.to_string(),
+                state.into(),
+                c.cwnd_packets.to_string(),
+                format!("{:.2}", c.pacing_bytes_per_s as f64 * 8e-6),
+                ms(c.srtt_s),
+                c.min_rtt_s.map_or("-".into(), ms),
+                c.delivered_bytes.to_string(),
+                c.lost_packets.to_string(),
+                ms(c.decision_age_s),
+            ]
         };
+        if !self.connections.is_empty() {
+            text += &accord_door::table(columns, self.connections.iter().map(row));
+        }
+        for c in &self.connections {
+            if let Some(error) = &c.error {
+                let _ = writeln!(text, "{}: continues as Reno: {error}", c.peer);
+            }
+        }
+        text
     }
-    total!(connections_total, "Connections since the start.");
-    total!(failed_connections_total, "Connections whose controller failed.");
-    total!(refused_connections_total, "Connections without a slot.");
-    total!(silences_total, "Times that a connection continued as Reno, since no decision came.");
-    total!(reports_total, "Reports received.");
-    total!(lost_reports_total, "Reports lost to a full ring buffer.");
-    let ages = status.decision_age_s;
-    let quantiles = [("0.5", ages.p50), ("0.99", ages.p99), ("1", ages.max)];
-    metrics.family(
-        "decision_age_seconds",
-        "gauge",
-        "The ages of decisions at the time of writing.",
-        quantiles.map(|(q, s)| (format!("{{quantile=\"{q}\"}}"), s)),
-    );
-    type Of = fn(&ConnectionStatus) -> Option<f64>;
-    let connections: [(&str, &str, &str, Of); 7] = [
-        ("delivered_bytes_total", "counter", "Bytes delivered, headers included.", |c| {
-            Some(c.delivered_bytes as f64)
-        }),
-        ("lost_packets_total", "counter", "Packets declared lost.", |c| {
-            Some(c.lost_packets.into())
-        }),
-        ("window_packets", "gauge", "The window in the kernel.", |c| Some(c.cwnd_packets.into())),
-        ("pacing_bytes_per_second", "gauge", "The pace of payload.", |c| {
-            Some(c.pacing_bytes_per_s as f64)
-        }),
-        ("srtt_seconds", "gauge", "The smoothed round-trip time.", |c| Some(c.srtt_s)),
-        ("min_rtt_seconds", "gauge", "The smallest round-trip time.", |c| c.min_rtt_s),
-        (
-            "alone",
+
+    fn metrics(&self) -> String {
+        let mut metrics = Metrics::new("accord_kernel");
+        let version = format!(
+            "{{version=\"{}\",name=\"{}\",controller=\"{}\"}}",
+            self.version, self.name, self.controller
+        );
+        metrics.family("build_info", "gauge", "The program.", [(version, 1.0)]);
+        let open = [(String::new(), self.connections.len() as f64)];
+        metrics.family("connections", "gauge", "Connections now.", open);
+        metrics.fields(Status::METRICS, [(String::new(), self)]);
+        let ages = self.decision_age_s;
+        let quantiles = [("0.5", ages.p50), ("0.99", ages.p99), ("1", ages.max)];
+        metrics.family(
+            "decision_age_seconds",
             "gauge",
-            "1 while the connection continues as Reno, since no decision came.",
-            |c| Some(f64::from(u8::from(c.alone))),
-        ),
-    ];
-    for (name, kind, help, of) in connections {
-        let samples = status.connections.iter().filter_map(|c| {
-            let labels = format!("{{peer=\"{}\",port=\"{}\"}}", c.peer, c.port);
-            Some((labels, of(c)?))
-        });
-        metrics.family(name, kind, help, samples);
+            "The ages of decisions at the time of writing.",
+            quantiles.map(|(q, s)| (format!("{{quantile=\"{q}\"}}"), s)),
+        );
+        let labels = |c: &ConnectionStatus| format!("{{peer=\"{}\",port=\"{}\"}}", c.peer, c.port);
+        metrics.fields(ConnectionStatus::METRICS, self.connections.iter().map(|c| (labels(c), c)));
+        metrics.text()
     }
-    metrics.text()
 }

@@ -11,7 +11,7 @@ mod offload;
 mod socket;
 mod watch;
 
-use self::ask::{Ask, parse, parse_metrics};
+use self::ask::{Ask, Order, parse};
 use self::device::Device;
 use self::endpoints::Endpoints;
 use self::notify::Manager;
@@ -21,7 +21,7 @@ use crate::config::{Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
 use crate::keys::{PrivateKey, SharedKey};
-use crate::status::{ConfigStatus, OFFLOADS, metrics, status, table};
+use crate::status::{ConfigStatus, OFFLOADS, status};
 use crate::wireguard::{PeerKeys, WireGuard};
 use accord_door::Door;
 use accord_host::Clock;
@@ -192,7 +192,7 @@ impl<'a> Driver<'a> {
             RunError::Unable(format!("{listen} cannot be bound: {e}{more}"))
         })?;
         let status = interface.status.as_deref().map(|path| Door::open(path, parse));
-        let metrics = (interface.metrics).map(|address| Door::listen(address, parse_metrics));
+        let metrics = (interface.metrics).map(|address| Door::listen(address, Ask::read_metrics));
         let doors = status.into_iter().chain(metrics).collect::<Result<_, _>>()?;
         // The kernel wakes this thread at the time asked for, not up to 50 µs later.
         let _ = nix::sys::prctl::set_timerslack(1);
@@ -335,10 +335,8 @@ impl<'a> Driver<'a> {
     fn answer(&mut self) {
         while let Some(request) = (self.doors.iter()).find_map(|d| d.requests.try_recv().ok()) {
             let answer = match &request.ask {
-                Ask::Status => (200, self.json() + "\n"),
-                Ask::Table => (200, table(&self.status())),
-                Ask::Metrics => (200, metrics(&self.status())),
-                Ask::Mode(peer, mode) => {
+                Ask::Show(form) => (200, form.of(&self.status())),
+                Ask::Do(Order::Mode(peer, mode)) => {
                     if self.gateway.set_mode(peer, *mode) {
                         self.log(&format!("event=mode peer={peer} mode={}", mode.word()));
                         (200, String::new())
@@ -346,7 +344,7 @@ impl<'a> Driver<'a> {
                         (404, format!("there is no peer {peer}\n"))
                     }
                 }
-                Ask::Try(peer, class, rate, length) => {
+                Ask::Do(Order::Try(peer, class, rate, length)) => {
                     let now = self.clock.now();
                     match (self.gateway).begin_trial(peer, *class, *rate, *length, now) {
                         Ok(id) => {
@@ -359,7 +357,7 @@ impl<'a> Driver<'a> {
                         Err(why) => (409, why + "\n"),
                     }
                 }
-                Ask::Tried(peer) => match self.gateway.trial(peer) {
+                Ask::Do(Order::Tried(peer)) => match self.gateway.trial(peer) {
                     Some(trial) => (200, serde_json::to_string(&trial).unwrap_or_default() + "\n"),
                     None => (404, format!("there is no trial of {peer}\n")),
                 },
@@ -373,7 +371,7 @@ impl<'a> Driver<'a> {
         let uptime = self.clock.now().as_secs_f64() - 1.0;
         let (site, offloads) = (&self.site, self.offloads());
         let mut status = status(&self.gateway, site, &self.config, offloads, uptime);
-        status.missing_routes = self.missing.len();
+        status.missing_routes = self.missing.len() as u64;
         status
     }
 
@@ -412,10 +410,6 @@ impl<'a> Driver<'a> {
         let used = [tcp, udp, self.socket.outgoing.declined.is_none(), self.socket.joins];
         let used = OFFLOADS.into_iter().zip(used).filter(|(_, used)| *used);
         used.map(|(kind, _)| kind).collect()
-    }
-
-    fn json(&self) -> String {
-        serde_json::to_string_pretty(&self.status()).unwrap_or_default()
     }
 
     /// Logs changes of the peers' states.
