@@ -13,7 +13,7 @@ pub enum Because {
     Link(String, &'static str),
     /// The named flow has this feature, which only the events engine has.
     Flow(String, &'static str),
-    /// A window would hold fewer packets than the network has flows and shared links.
+    /// A window would hold too few packets for the number of shared links.
     Short,
 }
 
@@ -24,9 +24,9 @@ impl Display for Because {
             Because::Changes => f.write_str("the scenario has events"),
             Because::Link(name, what) => write!(f, "link {name} {what}"),
             Because::Flow(name, what) => write!(f, "flow {name} {what}"),
-            Because::Short => f.write_str(
-                "a window would hold fewer packets than there are flows and shared links",
-            ),
+            Because::Short => {
+                f.write_str("a window would hold too few packets for the number of shared links")
+            }
         }
     }
 }

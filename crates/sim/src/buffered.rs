@@ -57,6 +57,12 @@ impl BufferedPort {
         passed
     }
 
+    /// Returns the time at which the service in progress ends, if the engine has to know.
+    #[inline]
+    pub fn next_end(&self) -> Option<Time> {
+        if self.stepped { self.port.busy_until() } else { self.port.next() }
+    }
+
     /// Offers a packet that [`BufferedPort::pass`] does not take. Removes dropped packets.
     #[inline(always)]
     pub fn offer(&mut self, core: &mut Core, handle: Handle) {

@@ -13,7 +13,7 @@ use accord_record::{Interrupted, Observer, Recorder, Transfers};
 use accord_scenario::{Scenario, State};
 use accord_traffic::Step;
 use accord_transport::{Receiver, Segment, Sender, View};
-use accord_units::{Duration, Time};
+use accord_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -37,6 +37,16 @@ impl Limits {
     }
 }
 
+/// A transfer that has ended.
+#[derive(Clone, Copy)]
+pub struct Ended {
+    pub flow: usize,
+    /// The start, in reported time.
+    pub start: Time,
+    pub size: Bytes,
+    pub took: Duration,
+}
+
 /// A run in progress, without its links.
 pub struct Core<'a> {
     pub scenario: &'a Scenario,
@@ -57,6 +67,9 @@ pub struct Core<'a> {
     pub wakes: Vec<Time>,
     /// The flows that the next sample reads, in any order.
     pub awake: Vec<u32>,
+    /// The next action of each application, or `Time::MAX`. Empty in the events engine, where
+    /// actions are in the calendar.
+    pub actions: Vec<Time>,
     /// The tunnels between gateways.
     pub tunnels: Vec<usize>,
     pub recorder: Recorder,
@@ -106,6 +119,7 @@ impl<'a> Core<'a> {
             pool: Pool::new(),
             wakes: vec![Time::MAX; flows.len()],
             awake: Vec::new(),
+            actions: Vec::new(),
             tunnels: ids.filter(|&id| scenario.flows[id].tunnel.is_some()).collect(),
             recorder: Recorder::new(scenario),
             transfers: Transfers::default(),
@@ -194,9 +208,20 @@ impl<'a> Core<'a> {
         flow.session.allow(&flow.sender, self.now);
         let step = flow.session.act(self.now)?;
         if let Some(span) = step.again {
-            self.calendar.push(self.now + span, EventKind::Application, id);
+            self.await_action(id, self.now + span);
         }
         Some(step)
+    }
+
+    /// Records the next action of an application.
+    fn await_action(&mut self, id: usize, at: Time) {
+        match self.actions.get_mut(id) {
+            Some(next) => {
+                debug_assert!(*next == Time::MAX, "two actions are pending");
+                *next = at
+            }
+            None => self.calendar.push(at, EventKind::Application, id),
+        }
     }
 
     /// Runs the next action of a flow's application. Returns true if its sender may have something
@@ -252,23 +277,42 @@ impl<'a> Core<'a> {
     /// Ends the transfer of a flow, if it has one and its sender is done.
     #[inline]
     pub fn end_transfer(&mut self, id: usize) {
-        let flow = &self.flows[id];
-        if flow.session.is_transferring() && flow.sender.is_done() {
-            self.transferred(id);
+        if let Some(ended) = self.take_transfer(id) {
+            self.add_transfer(ended);
         }
     }
 
     /// Ends the transfer of a flow, if it has one: all of it has been delivered.
     pub fn transferred(&mut self, id: usize) {
-        let Some(done) = self.flows[id].session.end() else {
-            return;
-        };
-        let took = self.now.since(done.start);
-        let start = self.reported(done.start);
-        (self.transfers).add(self.scenario, id, start, done.size, Some(took));
-        if let Some(pause) = done.pause {
-            self.calendar.push(self.now + pause, EventKind::Application, id);
+        if let Some(ended) = self.take_delivered(id) {
+            self.add_transfer(ended);
         }
+    }
+
+    /// Ends a transfer as [`Core::end_transfer`] does. Returns it for [`Core::add_transfer`].
+    #[inline]
+    pub fn take_transfer(&mut self, id: usize) -> Option<Ended> {
+        let flow = &self.flows[id];
+        let is_done = flow.session.is_transferring() && flow.sender.is_done();
+        if is_done { self.take_delivered(id) } else { None }
+    }
+
+    fn take_delivered(&mut self, id: usize) -> Option<Ended> {
+        let done = self.flows[id].session.end()?;
+        if let Some(pause) = done.pause {
+            self.await_action(id, self.now + pause);
+        }
+        Some(Ended {
+            flow: id,
+            start: self.reported(done.start),
+            size: done.size,
+            took: self.now.since(done.start),
+        })
+    }
+
+    /// Records a transfer that has ended. They come in the order of their ends.
+    pub fn add_transfer(&mut self, Ended { flow, start, size, took }: Ended) {
+        self.transfers.add(self.scenario, flow, start, size, Some(took));
     }
 
     /// Makes the packet for a segment of a sender. Returns it, the index of its first hop, and the

@@ -3,6 +3,7 @@
 mod common;
 
 mod aggregates;
+mod applications;
 mod aqm;
 mod calendar;
 mod ecn;

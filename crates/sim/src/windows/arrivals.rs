@@ -26,6 +26,12 @@ impl EventId {
     pub fn new(kind: EventKind, index: usize) -> EventId {
         EventId(key(Time::ZERO, kind, index))
     }
+
+    /// Returns the key by which the calendar orders the event among those at `at`.
+    #[inline]
+    pub fn key(self, at: Time) -> u32 {
+        self.0 ^ key(at, EventKind::FIRST, 0)
+    }
 }
 
 impl Arrival {
@@ -37,7 +43,7 @@ impl Arrival {
 
     #[inline(never)]
     fn key(&self) -> u32 {
-        self.event.0 ^ key(self.at, EventKind::FIRST, 0)
+        self.event.key(self.at)
     }
 }
 
@@ -53,8 +59,10 @@ pub struct ArrivalQueue {
     slots: Vec<Vec<Arrival>>,
     /// The full pages of the same slots.
     full: Vec<Vec<Vec<Arrival>>>,
-    /// The arrivals beyond all slots.
+    /// The arrivals that were beyond all slots when they were added, none before slot `far_from`. They
+    /// are moved as late as they can be, because a queue may be much longer than the slots span.
     far: Vec<Arrival>,
+    far_from: u64,
     /// Empty pages. The latest is reused first, because it is still in near caches.
     free_pages: Vec<Vec<Arrival>>,
 }
@@ -81,6 +89,7 @@ impl ArrivalQueue {
             slots: (0..slots).map(|_| Vec::new()).collect(),
             full: (0..slots).map(|_| Vec::new()).collect(),
             far: Vec::new(),
+            far_from: slots as u64,
             free_pages: Vec::new(),
         }
     }
@@ -142,15 +151,18 @@ impl ArrivalQueue {
                 if self.slots[index].capacity() >= PAGE {
                     self.free_pages.push(std::mem::take(&mut self.slots[index]));
                 }
-                // The arrivals in `far` are behind all slots.
-                if due.len() >= AT_ONCE && slot + 1 < end && end == last {
+                // The arrivals in `far` are behind all of these.
+                if due.len() >= AT_ONCE && slot + 1 < end && last < self.far_from {
                     self.first = slot + 1;
                     return Time::from_ps(self.first << self.shift);
                 }
             }
             self.first = last;
-            for arrival in std::mem::take(&mut self.far) {
-                if arrival.at < until { due.push(arrival) } else { self.push(arrival) }
+            if last >= self.far_from {
+                self.far_from = last + self.slots.len() as u64;
+                for arrival in std::mem::take(&mut self.far) {
+                    if arrival.at < until { due.push(arrival) } else { self.push(arrival) }
+                }
             }
         }
         let index = self.slot_index(last);
@@ -158,6 +170,37 @@ impl ArrivalQueue {
             due.extend(page.extract_if(.., |arrival| arrival.at < until));
         }
         until
+    }
+
+    /// The arrivals of a slot, unsorted.
+    #[inline]
+    fn slot(&self, slot: u64) -> impl Iterator<Item = &Arrival> {
+        let index = self.slot_index(slot);
+        self.slots[index].iter().chain(self.full[index].iter().flatten())
+    }
+
+    /// Returns true if there may be an arrival by `until`.
+    #[inline]
+    pub fn may_have(&self, until: Time) -> bool {
+        let last = until.as_ps() >> self.shift;
+        last >= self.far_from
+            || (self.first..last).any(|slot| self.slot(slot).next().is_some())
+            || self.slot(last).any(|arrival| arrival.at <= until)
+    }
+
+    /// Returns the time of the next arrival, or a time before it.
+    pub fn next(&self) -> Time {
+        let mut end = self.first + self.slots.len() as u64;
+        if !self.far.is_empty() {
+            end = end.min(self.far_from);
+        }
+        let next =
+            (self.first..end).find_map(|slot| self.slot(slot).map(|arrival| arrival.at).min());
+        match next {
+            Some(at) => at,
+            None if self.far.is_empty() => Time::MAX,
+            None => Time::from_ps(end << self.shift),
+        }
     }
 }
 
@@ -304,6 +347,9 @@ mod tests {
                     found.extend(sorted.iter().map(|arrival| arrival.handle));
                     sorter.give_back(sorted);
                     from = before;
+                    let next = left.first().map_or(Time::MAX, |((at, ..), _)| *at);
+                    prop_assert!(arrivals.next() <= next, "{} {}", arrivals.next(), next);
+                    prop_assert!(next == Time::MAX || arrivals.may_have(next), "{}", next);
                 }
                 prop_assert_eq!(found, expected);
             }

@@ -2,16 +2,18 @@
 
 use super::arrivals::{EventId, Sorter};
 use super::cut_through::LinkIndex;
+use super::due::Due;
 use super::layout::WindowsLayout;
 use super::network::{FedPipe, Feed, Network, safe_time};
 use super::ring::Ring;
 use crate::audit::Audit;
 use crate::calendar::EventKind;
-use crate::core::Core;
+use crate::core::{Core, Ended};
 use crate::memory;
 use crate::pool::{Handle, Pool};
 use accord_record::{Interrupted, Observer, Run};
 use accord_scenario::Limit;
+use accord_traffic::Demand;
 use accord_transport::Sender;
 use accord_units::{Duration, Time};
 
@@ -38,6 +40,15 @@ pub struct Senders {
     pub clock: Time,
     /// The replies on their way from the last shared link, by flow.
     pub replies: Vec<Replies>,
+    /// The flows by the time at which something is due.
+    due: Due,
+    /// The flows with something due in the present window.
+    list: Vec<u32>,
+    /// True for each flow whose application acts more than once or waits for a transfer, and for each
+    /// flow without congestion control. Empty if there are none.
+    acts: Vec<bool>,
+    /// The transfers that end in the present window, with the key of the event.
+    ended: Vec<((Time, u32), Ended)>,
 }
 
 /// The replies on their way to a sender.
@@ -47,6 +58,8 @@ pub struct Replies {
     pub queue: Ring<Reply>,
     /// The event that the arrival of a reply would be.
     pub event: EventId,
+    /// The time of the flow's entry in the slots of [`Senders::due`], or `Time::MAX`.
+    due: Time,
 }
 
 /// A packet on its way to a sender, with its arrival: 12 bytes, because there are many.
@@ -62,6 +75,9 @@ const PROGRESS: u32 = 1 << 8;
 
 /// The largest number of packets per flow for which the pool reserves memory.
 const ROOM: usize = 64;
+
+/// All flows are visited in order if at least one in this number has something due.
+const MOST: usize = 4;
 
 /// The number of replies of a flow that are prefetched.
 pub const REPLIES_AHEAD: usize = 3;
@@ -93,7 +109,18 @@ impl Replies {
         Replies {
             queue: Ring::default(),
             event: EventId::new(EventKind::Arrive, last.copied().unwrap_or_default()),
+            due: Time::MAX,
         }
+    }
+}
+
+impl Senders {
+    /// Adds a reply on its last way to a sender.
+    #[inline(always)]
+    pub fn push(&mut self, flow: usize, reply: Reply) {
+        let replies = &mut self.replies[flow];
+        replies.queue.push(reply);
+        self.due.add(&mut replies.due, flow, reply.at);
     }
 }
 
@@ -129,8 +156,16 @@ impl<'a> WindowsEngine<'a> {
     pub fn new(mut core: Core<'a>, layout: WindowsLayout) -> WindowsEngine<'a> {
         // All flows send as long as the run lasts.
         core.pool.reserve(room(&core, &layout.network));
+        core.actions = vec![Time::MAX; core.flows.len()];
+        let flows = core.scenario.flows.iter().zip(&core.flows);
+        let acts = flows.map(|(f, flow)| f.demand != Demand::Greedy || flow.sender.is_open());
+        let acts: Vec<bool> = acts.collect();
         WindowsEngine {
             senders: Senders {
+                due: Due::new(layout.window, layout.round_trip, core.flows.len()),
+                list: Vec::new(),
+                acts: if acts.contains(&true) { acts } else { Vec::new() },
+                ended: Vec::new(),
                 feeds: layout.senders,
                 priority_pipes: layout.priority_pipes,
                 clock: Time::ZERO,
@@ -169,6 +204,8 @@ impl<'a> WindowsEngine<'a> {
                     if self.core.act(index) {
                         self.pump(index);
                     }
+                    self.end_transfer(index);
+                    self.await_next(index);
                 }
                 EventKind::Stop => self.core.stop(index),
                 EventKind::Watch => self.core.watch(&mut self.net),
@@ -204,6 +241,7 @@ impl<'a> WindowsEngine<'a> {
     /// Handles everything before `end`.
     fn advance(&mut self, end: Time, observer: &mut dyn Observer) -> Result<(), Interrupted> {
         for round in 1u32.. {
+            let events = self.core.events;
             let mut is_done = self.advance_senders(end);
             for id in 0..self.net.shared_links.len() {
                 is_done &= self.advance_shared_link(id, end);
@@ -211,11 +249,29 @@ impl<'a> WindowsEngine<'a> {
             if is_done {
                 break;
             }
+            if self.core.events == events {
+                self.pass_idle(end);
+            }
             if round.is_multiple_of(PROGRESS) {
                 observer.progress(self.core.reported(self.core.now))?;
             }
         }
         Ok(())
+    }
+
+    /// Moves the clocks of all parts on to the next time at which anything happens. Windows of short
+    /// links may be much shorter than the time from packet to packet.
+    fn pass_idle(&mut self, end: Time) {
+        // Packets that wait in priority pipes have no time of their own.
+        if self.net.has_tunnels {
+            return;
+        }
+        let links = self.net.shared_links.iter().map(|shared_link| shared_link.next());
+        let next = links.fold(self.senders.due.next(), Time::min).min(end);
+        self.senders.clock = self.senders.clock.max(next);
+        for shared_link in &mut self.net.shared_links {
+            shared_link.clock = shared_link.clock.max(next);
+        }
     }
 
     /// Returns the safe time of a part with these feeds.
@@ -231,12 +287,7 @@ impl<'a> WindowsEngine<'a> {
         if until > self.senders.clock {
             self.senders.clock = until;
             self.known = until;
-            for id in 0..self.core.flows.len() {
-                if self.core.pool.is_large() {
-                    self.fetch_senders(id, until);
-                }
-                self.advance_sender(id, until);
-            }
+            self.advance_due(until);
             self.known = Time::ZERO;
             for i in 0..self.senders.priority_pipes.len() {
                 let pipe = self.senders.priority_pipes[i];
@@ -246,8 +297,48 @@ impl<'a> WindowsEngine<'a> {
         until == end
     }
 
-    /// Handles the replies and timers of a flow before `until`.
+    /// Advances the senders with something due before `until`.
+    fn advance_due(&mut self, until: Time) {
+        let Senders { due, list, replies, .. } = &mut self.senders;
+        due.take(until, list, replies, |replies| &mut replies.due);
+        let flows = self.core.flows.len();
+        let is_large = self.core.pool.is_large();
+        // Most of them are visited in the order in which they are in memory.
+        if self.senders.list.len() >= flows.div_ceil(MOST) {
+            for id in 0..flows {
+                if is_large {
+                    self.fetch_senders(|after| Some(id + after).filter(|&id| id < flows), until);
+                }
+                self.advance_sender(id, until);
+                self.await_next(id);
+            }
+        } else {
+            let list = std::mem::take(&mut self.senders.list);
+            for (i, &id) in list.iter().enumerate() {
+                if is_large {
+                    self.fetch_senders(|after| list.get(i + after).map(|&id| id as usize), until);
+                }
+                self.advance_sender(id as usize, until);
+                self.await_next(id as usize);
+            }
+            self.senders.list = list;
+        }
+        self.add_transfers();
+    }
+
+    /// Enters the next time of a flow into the index.
+    #[inline]
+    fn await_next(&mut self, id: usize) {
+        let replies = &mut self.senders.replies[id];
+        let next = replies.time().min(self.core.wakes[id]).min(self.core.actions[id]);
+        self.senders.due.add(&mut replies.due, id, next);
+    }
+
+    /// Handles the replies, timers and actions of a flow before `until`.
     fn advance_sender(&mut self, id: usize, until: Time) {
+        if !self.senders.acts.is_empty() && self.senders.acts[id] {
+            return self.advance_application(id, until);
+        }
         if self.net.has_tunnels && matches!(self.core.flows[id].sender, Sender::Tunnel(_)) {
             return self.advance_tunnel(id, until);
         }
@@ -270,6 +361,61 @@ impl<'a> WindowsEngine<'a> {
             } else {
                 break;
             }
+        }
+    }
+
+    /// Handles the replies and timers of a flow, and the actions of its application, before `until`.
+    #[inline(never)]
+    fn advance_application(&mut self, id: usize, until: Time) {
+        loop {
+            let (wake, action) = (self.core.wakes[id], self.core.actions[id]);
+            // The sender's wake-ups may be handled at once up to the next action.
+            self.known = until.min(action);
+            let replies = &mut self.senders.replies[id];
+            // At one time the application acts first, then comes a wake-up, then a reply.
+            if let Some(Reply { at, handle }) = replies.due(wake.min(action).min(until)) {
+                (self.core.now, self.event) = (at, replies.event);
+                self.core.events += 1;
+                match self.core.flows[id].sender {
+                    Sender::Tunnel(_) => {
+                        self.core.reply_to_tunnel(id, handle);
+                        self.pump(id);
+                    }
+                    _ => self.acknowledge(handle),
+                }
+            } else if action <= wake && action < until {
+                (self.core.now, self.event) = (action, EventId::new(EventKind::Application, id));
+                self.core.events += 1;
+                self.core.actions[id] = Time::MAX;
+                if self.core.act(id) {
+                    self.known = until.min(self.core.actions[id]);
+                    self.pump(id);
+                }
+            } else if wake < until {
+                (self.core.now, self.event) = (wake, EventId::new(EventKind::Wake, id));
+                self.core.events += 1;
+                self.wake(id);
+            } else {
+                break;
+            }
+            self.end_transfer(id);
+        }
+        self.known = until;
+    }
+
+    /// Ends the transfer of a flow, if it has one and its sender is done.
+    fn end_transfer(&mut self, id: usize) {
+        if let Some(ended) = self.core.take_transfer(id) {
+            let now = self.core.now;
+            self.senders.ended.push(((now, self.event.key(now)), ended));
+        }
+    }
+
+    /// Records the transfers that have ended in a window, in the order of their ends.
+    fn add_transfers(&mut self) {
+        self.senders.ended.sort_unstable_by_key(|(end, _)| *end);
+        for (_, ended) in self.senders.ended.drain(..) {
+            self.core.add_transfer(ended);
         }
     }
 }

@@ -20,22 +20,26 @@ const WAY: usize = 6;
 const BOXES: usize = 3;
 
 impl WindowsEngine<'_> {
-    /// Prefetches the data of the senders after `id` that have replies before `until`.
-    #[inline]
-    pub fn fetch_senders(&self, id: usize, until: Time) {
-        let replies = |after: usize| self.senders.replies.get(id + after);
-        let busy = |after| replies(after).filter(|replies: &&Replies| replies.time() < until);
-        if let Some(replies) = replies(10) {
-            replies.queue.fetch_first();
+    /// Prefetches the data of senders that are advanced after the present one and have replies before
+    /// `until`. `later` returns the sender that comes so many places after it.
+    #[inline(always)]
+    pub fn fetch_senders(&self, later: impl Fn(usize) -> Option<usize>, until: Time) {
+        let busy = |after| {
+            let id = later(after)?;
+            let replies: &Replies = &self.senders.replies[id];
+            (replies.time() < until).then_some((id, replies))
+        };
+        if let Some(id) = later(10) {
+            self.senders.replies[id].queue.fetch_first();
         }
-        if busy(6).is_some() {
-            fetch_lines(&self.core.flows[id + 6], Flow::SENDER);
+        if let Some((id, _)) = busy(6) {
+            fetch_lines(&self.core.flows[id], Flow::SENDER);
         }
-        if let Some(replies) = busy(3) {
+        if let Some((id, replies)) = busy(3) {
             for reply in (0..REPLIES_AHEAD).map_while(|i| replies.queue.get(i)) {
                 self.core.pool.prepare_packet(reply.handle);
             }
-            let flow = &self.core.flows[id + 3];
+            let flow = &self.core.flows[id];
             let hop: Hop = self.net.paths.hops[flow.path as usize];
             if hop.is_cut_through_link() {
                 fetch_all(&self.net.cut_through[hop.index()]);
@@ -46,8 +50,8 @@ impl WindowsEngine<'_> {
                 Sender::Datagrams(_) | Sender::Logged(_) => {}
             }
         }
-        if busy(1).is_some()
-            && let Sender::Tunnel(ingress) = &self.core.flows[id + 1].sender
+        if let Some((id, _)) = busy(1)
+            && let Sender::Tunnel(ingress) = &self.core.flows[id].sender
         {
             fetch_bytes(ingress.controller().place());
         }

@@ -55,7 +55,7 @@ impl WindowsEngine<'_> {
     pub fn enqueue(&mut self, handle: Handle, hop: Hop, at: Time, event: EventId) {
         if hop.is_end() {
             let flow = self.core.pool.packet(handle).flow as usize;
-            self.senders.replies[flow].queue.push(Reply { at, handle });
+            self.senders.push(flow, Reply { at, handle });
         } else {
             let shared_link = &mut self.net.shared_links[hop.index()];
             debug_assert!(at >= shared_link.clock, "the past is over");
@@ -132,7 +132,7 @@ impl WindowsEngine<'_> {
                 // Nothing happens after the end of the run.
                 if exit.at <= limits.end {
                     let reply = Reply { at: exit.at, handle };
-                    self.senders.replies[packet.flow as usize].queue.push(reply);
+                    self.senders.push(packet.flow as usize, reply);
                 }
             }
             (hop, false) => self.hand_over(handle, hop, exit),

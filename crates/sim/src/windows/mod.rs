@@ -17,7 +17,8 @@
 //! with those of the events engine. Without windows `newreno-10` takes 1.7 times the CPU time,
 //! `newreno-250` and `vegas-250` 1.6 times, and `monaco-20` 4 times.
 //!
-//! The windows engine runs greedy streams and tunnels over links that never change (`layout.rs`).
+//! The windows engine runs flows with any application over links that never change (`layout.rs`). The
+//! next action of an application is a time of its flow, as a wake-up is, so it needs no event either.
 //! Its concepts, in reading order:
 //!
 //! 1. **Core** (`core.rs`): the state that both engines share: flows, packets, the calendar, the
@@ -42,8 +43,9 @@
 //! 13. **Hop** and **route** (`hop.rs`, `network.rs`): a shared link, a cut-through link, an
 //!     uncontended path or an endpoint, and the list of hops of a flow.
 //! 14. **Engine** (`engine.rs`): advances the parts in rounds up to the next event of the calendar.
-//! 15. **Senders** (`engine.rs`, `ends.rs`): the part of all senders, with their **replies** and
-//!     wake-ups.
+//! 15. **Senders** (`engine.rs`, `ends.rs`): the part of all senders, with their **replies**,
+//!     wake-ups and actions. **Due** (`due.rs`) is the index of the senders with one of these in a
+//!     window.
 //! 16. **Arrival** and **event id** (`arrivals.rs`): a future packet at a shared link, and the
 //!     event that its arrival would be.
 //! 17. **Arrival queue** and **sorter** (`arrivals.rs`): the arrivals by slot of time, and their
@@ -57,6 +59,7 @@
 
 mod arrivals;
 mod cut_through;
+mod due;
 mod ends;
 mod engine;
 mod fetch;

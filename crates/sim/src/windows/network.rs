@@ -50,9 +50,22 @@ pub struct SharedLink {
     pub priority_pipes: Vec<FedPipe>,
     /// The time at which the queue discipline wants its timer.
     pub timer: Time,
+    /// The end of the service that the port has to know, as of the last window, or `Time::MAX`.
+    pub service: Time,
 }
 
 impl SharedLink {
+    /// Returns true if nothing happens by `until`.
+    #[inline]
+    pub fn is_idle(&self, until: Time) -> bool {
+        self.timer.min(self.service) > until && !self.arrivals.may_have(until)
+    }
+
+    /// Returns the time of the next arrival, timer or service, or a time before it.
+    pub fn next(&self) -> Time {
+        self.arrivals.next().min(self.timer).min(self.service)
+    }
+
     /// Returns the exit of a packet that enters the wire at `sent`.
     #[inline(always)]
     pub fn leaves(&self, sent: Time) -> WireExit {
@@ -184,6 +197,16 @@ impl LinkPort {
             LinkPort::Priority(port) => port.as_deref_mut().expect("no arrivals pass the port"),
             LinkPort::Timeline(timeline) => &mut timeline.0,
             LinkPort::Pipe(pipe) => pipe,
+        }
+    }
+
+    /// Returns the end of the service that the port has to know, or `Time::MAX`.
+    #[inline]
+    pub fn next_service(&self) -> Time {
+        match self {
+            LinkPort::Buffered(buffered) => buffered.0.next_end().unwrap_or(Time::MAX),
+            LinkPort::Priority(port) => port.as_ref().map_or(Time::MAX, |port| port.next()),
+            LinkPort::Timeline(_) | LinkPort::Pipe(_) => Time::MAX,
         }
     }
 

@@ -3,7 +3,6 @@
 use super::arrivals::Arrival;
 use super::engine::WindowsEngine;
 use super::network::LinkPort;
-use crate::buffered::BufferedPort;
 use crate::calendar::EventKind;
 use crate::hop::WireExit;
 use crate::pool::Handle;
@@ -19,6 +18,9 @@ impl WindowsEngine<'_> {
         let shared_link = &mut self.net.shared_links[id];
         debug_assert!(until >= shared_link.clock, "the clock of a shared link goes back");
         let mut from = std::mem::replace(&mut shared_link.clock, until);
+        if shared_link.is_idle(until) && shared_link.priority_pipes.is_empty() {
+            return until == end;
+        }
         let mut timer = shared_link.timer;
         let last = until.min(self.core.limits.end);
         loop {
@@ -45,6 +47,8 @@ impl WindowsEngine<'_> {
             };
         }
         self.serve(id, last);
+        let shared_link = &mut self.net.shared_links[id];
+        shared_link.service = shared_link.port.next_service();
         for i in 0..self.net.shared_links[id].priority_pipes.len() {
             let pipe = self.net.shared_links[id].priority_pipes[i];
             self.flush(pipe.index, until + pipe.delay);
@@ -198,7 +202,7 @@ impl WindowsEngine<'_> {
         loop {
             let shared_link = &mut self.net.shared_links[id];
             let next = match &shared_link.port {
-                LinkPort::Buffered(buffered) => next_end(&buffered.0),
+                LinkPort::Buffered(buffered) => buffered.0.next_end(),
                 LinkPort::Timeline(_) | LinkPort::Priority(_) | LinkPort::Pipe(_) => None,
             };
             let Some(end) = next.filter(|end| *end <= until) else {
@@ -261,10 +265,4 @@ impl WindowsEngine<'_> {
             shared_link.timer = shared_link.port.next_timer();
         }
     }
-}
-
-/// Returns the time at which the service of a port ends, if the port has to know.
-#[inline]
-fn next_end(port: &BufferedPort) -> Option<Time> {
-    if port.stepped { port.port.busy_until() } else { port.port.next() }
 }

@@ -276,9 +276,11 @@ enum Sizes {
 fn sizes(scenario: &Scenario, flows: &[Flow]) -> Vec<Sizes> {
     let mut sizes = vec![Sizes::None; scenario.links.len()];
     for (f, flow) in scenario.flows.iter().zip(flows) {
-        // Tunnels also send control packets, which have a size of their own.
+        // Tunnels also send control packets, which have a size of their own. Zero stands for the other
+        // sizes of a host that draws them.
+        let other = if flow.host.is_plain() { smallest(flow) } else { 0 };
         for (path, size, other) in
-            [(&f.path, flow.packet, smallest(flow)), (&f.reverse_path, flow.answer, flow.answer)]
+            [(&f.path, flow.packet, other), (&f.reverse_path, flow.answer, flow.answer)]
         {
             for &id in path {
                 sizes[id] = match sizes[id] {
