@@ -29,6 +29,11 @@ WORKS = {
     "newreno-250": ("2 s", "2.5 s"),
     "vegas-250": ("1 s", "1.2 s"),
     "monaco-20": ("3 s", "5 s"),
+    "cubic-rack-10": ("4 s", "7 s"),
+    "bbr3-10": ("4 s", "7 s"),
+    "cubic-bbr3-10": ("4 s", "7 s"),
+    "on-off-100": ("4 s", "7 s"),
+    "web-500": ("4 s", "7 s"),
 }
 DISCIPLINES = ("red", "pie", "codel", "fq-codel", "avq", "avd", "rem", "bat")
 WORKS |= {f"newreno-10-{discipline}": ("3 s", "5 s") for discipline in DISCIPLINES}

@@ -25,11 +25,16 @@ struct Work {
 const FIRST: &str = "newreno-10";
 
 /// The scenario files, beginning with those of ns-2.
-const FILES: [(&str, &str); 4] = [
+const FILES: [(&str, &str); 9] = [
     (FIRST, include_str!("../benches/newreno-10.toml")),
     ("newreno-250", include_str!("../benches/newreno-250.toml")),
     ("vegas-250", include_str!("../benches/vegas-250.toml")),
     ("monaco-20", include_str!("../benches/monaco-20.toml")),
+    ("cubic-rack-10", include_str!("../benches/cubic-rack-10.toml")),
+    ("bbr3-10", include_str!("../benches/bbr3-10.toml")),
+    ("cubic-bbr3-10", include_str!("../benches/cubic-bbr3-10.toml")),
+    ("on-off-100", include_str!("../benches/on-off-100.toml")),
+    ("web-500", include_str!("../benches/web-500.toml")),
 ];
 
 /// The queue disciplines of further workloads, which are otherwise the first.

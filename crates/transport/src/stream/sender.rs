@@ -3,15 +3,15 @@
 mod by_time;
 mod deliveries;
 mod fast_path;
+mod log;
 mod notify;
 mod pace;
 mod prr;
 mod rack;
 mod repair;
 
-use self::deliveries::Deliveries;
+use self::log::Log;
 use self::prr::Prr;
-use self::rack::Rack;
 use super::scoreboard::Board;
 use crate::{Pacer, RoundTrip, Segment};
 use accord_control::{
@@ -85,9 +85,9 @@ pub struct StreamSender<C = AnyController> {
     packet: Bytes,
     /// The receiver's latest count of marked packets.
     marked: u32,
-    /// True if packets are in flight, all in order, and only the window limits them. The sender
+    /// Whether packets are in flight, all in order, and only the window limits them. The sender
     /// then takes most acknowledgements by [`StreamSender::acknowledge`].
-    fast: bool,
+    fast: Fast,
     /// True while losses are repaired, until all packets before
     /// [`LossState::recover`] are acknowledged.
     recovering: bool,
@@ -119,27 +119,19 @@ pub struct StreamSender<C = AnyController> {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<StreamSender>() <= 264);
 
-/// The optional per-packet state of packets in flight, behind one pointer, so other senders
-/// test once.
-#[derive(Clone, Debug)]
-struct Log {
-    /// The data delivered before each packet was sent, for a controller that asks for samples of
-    /// the delivery rate.
-    deliveries: Option<Deliveries>,
-    /// The latest time of sending, for loss detection by time.
-    rack: Option<Rack>,
-}
-
-impl Log {
-    /// Creates the log of a connection that begins with packet `first`, if its controller asks for
-    /// one.
-    fn new(asked: &Capabilities, packet: Bytes, first: u64) -> Option<Box<Log>> {
-        let log = Log {
-            deliveries: (asked.deliveries).then(|| Deliveries::new(packet.get())),
-            rack: (asked.recovery == Recovery::Rack).then(|| Rack::new(first)),
-        };
-        (log.deliveries.is_some() || log.rack.is_some()).then(|| Box::new(log))
-    }
+/// The fast path of a sender (`fast_path.rs`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fast {
+    /// The sender is not on it.
+    No,
+    /// The sender is on it, and keeps no state per packet.
+    Plain,
+    /// The sender is on it, and keeps [`StreamSender::sent`] only.
+    Timed,
+    /// The sender is on it, and keeps a log without samples of the delivery rate.
+    Logged,
+    /// The sender is on it, and keeps a log with them. Its controller is notified of each packet.
+    Sampled,
 }
 
 /// The state of losses and marks, and the settings that only they read.
@@ -217,6 +209,7 @@ impl<C: Controller> StreamSender<C> {
     /// Creates a sender of packets of `packet` bytes, with nothing to send yet.
     pub fn new(controller: C, packet: Bytes, settings: Settings) -> StreamSender<C> {
         let capabilities = controller.capabilities();
+        let log = Log::new(&capabilities, packet, 0);
         StreamSender {
             packet,
             rtt: RoundTrip::new(settings.min_rto, 16),
@@ -231,13 +224,13 @@ impl<C: Controller> StreamSender<C> {
             held_to: 0,
             marked: 0,
             round_end: 0,
-            fast: false,
+            fast: Fast::No,
             restarted: Time::ZERO,
             deadline: Time::MAX,
             full_to: 0,
             gated: settings.pacing,
             sent: (capabilities.early_retransmission).then(Box::default),
-            log: Log::new(&capabilities, packet, 0),
+            log,
             opened: Time::ZERO,
             loss_state: Box::new(LossState {
                 capabilities,
@@ -490,7 +483,7 @@ impl<C: Controller> StreamSender<C> {
     /// The time at which to call [`StreamSender::on_wake`], or `Time::MAX` for never.
     #[inline]
     pub fn next_wake(&self) -> Time {
-        if self.fast { self.restarted + self.rtt.timeout() } else { self.deadline }
+        if self.fast == Fast::No { self.deadline } else { self.fast_deadline() }
     }
 
     /// Returns a packet to send now, or the time at which to ask again. `Err(Time::MAX)` means
@@ -555,7 +548,8 @@ impl<C: Controller> StreamSender<C> {
     #[inline(always)]
     pub fn burst(&mut self, now: Time) -> Option<Range<u64>> {
         let allowance = self.controller.allowance();
-        let unusual = self.recovering || self.repair_now || self.gated || self.log.is_some();
+        let is_logged = self.log.is_some() && !self.goes_on_fast(now);
+        let unusual = self.recovering || self.repair_now || self.gated || is_logged;
         if unusual || self.deadline == Time::MAX || self.board.lost() > 0 {
             return None;
         }
@@ -570,7 +564,7 @@ impl<C: Controller> StreamSender<C> {
         in_flight: u64,
         now: Time,
     ) -> Option<Range<u64>> {
-        if allowance.pacing.is_some() {
+        if allowance.pacing.is_some() || self.fast == Fast::Sampled {
             return None;
         }
         let (window, packet) = (allowance.window.max(self.packet).get(), self.packet.get());
@@ -588,9 +582,15 @@ impl<C: Controller> StreamSender<C> {
         } else {
             self.note_flight()
         }
-        if let Some(sent) = &mut self.sent {
-            for _ in first..self.next {
-                sent.push_back(now);
+        if self.fast != Fast::Plain {
+            let packets = self.next - first;
+            match &mut self.sent {
+                Some(sent) => {
+                    for _ in 0..packets {
+                        sent.push_back(now);
+                    }
+                }
+                None => self.log_sent_next(packets, now),
             }
         }
         Some(first..self.next)

@@ -11,7 +11,7 @@ use accord_control::{Congestion, Controller};
 use accord_units::Time;
 
 /// The number of round trips without an acknowledgement after which a probe goes [§7.2].
-const PROBE_AFTER: u64 = 2;
+pub(super) const PROBE_AFTER: u64 = 2;
 
 impl<C: Controller> StreamSender<C> {
     fn rack(&mut self) -> Option<&mut Rack> {

@@ -1,7 +1,7 @@
 //! The fast path of acknowledgements: packets are in flight, all in order, and only the window
 //! limits them. Its results are those of the general path, and it tests one flag.
 
-use super::StreamSender;
+use super::{Fast, StreamSender};
 use accord_control::{Acked, Allowance, Controller, PathView};
 use accord_units::{Bytes, Rate, Time};
 use std::ops::Range;
@@ -21,20 +21,25 @@ impl<C: Controller> StreamSender<C> {
         now: Time,
     ) -> Option<Allowance> {
         let (n, out) = (next.wrapping_sub(self.una), self.next - self.una);
-        let is_next = self.fast && block | block_len == 0 && (1..out).contains(&n);
+        let is_next = self.fast != Fast::No && block | block_len == 0 && (1..out).contains(&n);
         if !is_next || echo < self.opened || marked != self.marked {
             return None;
         }
-        let window_limited = self.was_full() || self.may_grow_on();
+        let full = self.was_full();
+        let window_limited = full || self.may_grow_on();
         let in_recovery = self.una < self.held_to;
         let rtt = now.since(echo);
         self.una = next;
         self.restarted = now;
         self.rtt.sample_next(rtt);
-        if let Some(sent) = &mut self.sent {
-            for _ in 0..n {
-                sent.pop_front();
+        match (self.fast, &mut self.sent) {
+            (Fast::Plain, _) => {}
+            (Fast::Timed, Some(sent)) => {
+                for _ in 0..n {
+                    sent.pop_front();
+                }
             }
+            _ => self.log_next(n, rtt, full, now),
         }
         let round_ended = next > self.round_end;
         if round_ended {
@@ -65,26 +70,61 @@ impl<C: Controller> StreamSender<C> {
     /// Enters the fast path if its conditions hold and an acknowledgement restarts the
     /// retransmission timer at `now`.
     pub(super) fn enter_fast_path(&mut self, now: Time) {
-        let unusual = self.recovering || self.repair_now || self.gated || self.log.is_some();
+        let unusual = self.recovering || self.repair_now || self.gated;
         let in_order = self.board.is_empty() && self.duplicates == 0;
-        if !unusual && in_order && self.next > self.una && self.rtt.is_fresh() {
-            self.restarted = now;
-            self.fast = self.deadline == now + self.rtt.timeout();
+        if unusual || !in_order || self.next == self.una || !self.rtt.is_fresh() {
+            return;
+        }
+        self.restarted = now;
+        let is_settled = self.una >= self.loss_state.recover && self.loss_state.doubt.is_none();
+        let is_fast = match &mut self.log {
+            None => true,
+            Some(log) => is_settled && log.is_plain(&self.rtt, now),
+        };
+        if is_fast && self.deadline == self.fast_deadline() {
+            self.fast = match &self.log {
+                Some(log) if log.deliveries.is_some() => Fast::Sampled,
+                Some(_) => Fast::Logged,
+                None if self.sent.is_some() => Fast::Timed,
+                None => Fast::Plain,
+            };
         }
     }
 
     /// Leaves the fast path for an event other than [`StreamSender::acknowledge`].
     pub(super) fn leave_fast_path(&mut self) {
-        if self.fast {
-            self.fast = false;
-            self.deadline = self.restarted + self.rtt.timeout();
+        if self.fast != Fast::No {
+            self.fast = Fast::No;
+            self.deadline = self.fast_deadline();
+            if let Some(log) = &mut self.log {
+                log.set_timers();
+            }
+        }
+    }
+
+    /// Returns true if a log lets no more than the window limit the packets that go now: the sender came
+    /// to the fast path just now, and its controller is not notified of packets.
+    #[inline]
+    pub(super) fn goes_on_fast(&self, now: Time) -> bool {
+        self.fast == Fast::Logged && self.restarted == now
+    }
+
+    /// The deadline on the fast path: that of the RTO timer, or of the PTO timer of RACK before it.
+    #[inline]
+    pub(super) fn fast_deadline(&self) -> Time {
+        match &self.log {
+            Some(log) => log.deadline,
+            None => self.restarted + self.rtt.timeout(),
         }
     }
 
     /// A time at or before [`StreamSender::next_wake`] after [`StreamSender::acknowledge`].
     #[inline]
     pub fn earliest_wake(&self) -> Time {
-        self.restarted + self.rtt.min_rto()
+        match self.fast {
+            Fast::Logged | Fast::Sampled => self.fast_deadline(),
+            _ => self.restarted + self.rtt.min_rto(),
+        }
     }
 
     /// Returns the packets of [`StreamSender::burst`] after [`StreamSender::acknowledge`], which has

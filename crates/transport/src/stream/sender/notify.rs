@@ -1,8 +1,8 @@
 //! The per-packet log of a sender, and the notifications of controllers that ask for deliveries.
 //! Other senders come here for losses only.
 
-use super::StreamSender;
 use super::deliveries::Deliveries;
+use super::{Fast, StreamSender};
 use accord_control::{Controller, Delivery};
 use accord_units::{Duration, Time};
 
@@ -24,6 +24,7 @@ impl<C: Controller> StreamSender<C> {
     /// Logs a new packet, which is counted in `next`.
     #[cold]
     pub(super) fn log_sent(&mut self, now: Time) {
+        let is_fast = self.fast != Fast::No;
         let in_flight = self.in_flight() * self.packet.get();
         let Some(log) = self.log.as_deref_mut() else {
             return;
@@ -34,11 +35,39 @@ impl<C: Controller> StreamSender<C> {
         }
         if let Some(rack) = &mut log.rack {
             rack.send(now);
+            if is_fast {
+                return log.put_off(now);
+            }
             // The first packet in flight starts the timers: see `begin_to_send`.
             if rack.rto < Time::MAX {
                 self.note_new_probe();
                 self.schedule_probe(now);
             }
+        }
+    }
+
+    /// Logs the acknowledgement of the next `n` packets on the fast path, with a sample of the round-trip
+    /// time, and notifies the controller as [`StreamSender::notify_delivery`] does.
+    #[inline(never)]
+    pub(super) fn log_next(&mut self, n: u64, rtt: Duration, full: bool, now: Time) {
+        let Some(log) = self.log.as_deref_mut() else {
+            return;
+        };
+        log.restart(&self.rtt, now);
+        if let Some(rack) = &mut log.rack {
+            rack.acknowledge_next(n, rtt, now);
+        }
+        if let Some(d) = &mut log.deliveries {
+            d.acknowledge(n, now);
+            self.notify_delivery(rtt, full, now);
+        }
+    }
+
+    /// Logs new packets that are sent on the fast path at the time of an acknowledgement.
+    #[inline(never)]
+    pub(super) fn log_sent_next(&mut self, packets: u64, now: Time) {
+        if let Some(rack) = self.log.as_deref_mut().and_then(|log| log.rack.as_mut()) {
+            (0..packets).for_each(|_| rack.send(now));
         }
     }
 

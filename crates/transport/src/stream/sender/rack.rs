@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Packets are in a list by their latest time of sending, so detection examines each a few
-//! times only, as §6.2 step 5 suggests.
+//! times only, as §6.2 step 5 suggests. While the packets in flight were sent once, in the order of
+//! their numbers, there is no list.
 //!
 //! Departures. Packets sent at the same instant are ordered by transmission, which is known;
 //! RACK_sent_after orders them by number. An acknowledgement has no DSACK option, but reports a
@@ -71,8 +72,13 @@ pub(super) struct Rack {
     packets: VecDeque<PacketState>,
     first: u64,
     /// The transmissions in order of sending, each with the number of its packet. Transmissions of
-    /// packets that arrived, were lost or were sent again since are skipped.
+    /// packets that arrived, were lost or were sent again since are skipped. Empty while
+    /// `is_ordered`.
     order: VecDeque<(u64, u64)>,
+    /// True while no packet in flight was sent again.
+    is_ordered: bool,
+    /// One past the highest packet that was sent again.
+    again_to: u64,
     /// The number of transmissions so far.
     serial: u64,
     /// RACK.segment: the last transmission that is known to have arrived.
@@ -108,6 +114,8 @@ impl Rack {
             packets: VecDeque::new(),
             first,
             order: VecDeque::new(),
+            is_ordered: true,
+            again_to: first,
             serial: 0,
             newest: None,
             latest: None,
@@ -128,6 +136,7 @@ impl Rack {
     }
 
     /// RACK_transmit_new_data [§6.1].
+    #[inline]
     pub fn send(&mut self, now: Time) {
         let number = self.first + self.packets.len() as u64;
         let packet = self.transmit(number, false, now);
@@ -136,13 +145,62 @@ impl Rack {
 
     /// RACK_retransmit_data [§6.1], of packet `i` counted from the first unacknowledged one.
     pub fn send_again(&mut self, i: usize, now: Time) {
-        self.packets[i] = self.transmit(self.first + i as u64, true, now);
+        self.make_order();
+        let number = self.first + i as u64;
+        self.again_to = self.again_to.max(number + 1);
+        self.packets[i] = self.transmit(number, true, now);
     }
 
+    #[inline]
     fn transmit(&mut self, number: u64, again: bool, now: Time) -> PacketState {
         self.serial += 1;
-        self.order.push_back((self.serial, number));
+        if !self.is_ordered {
+            self.order.push_back((self.serial, number));
+        }
         PacketState { sent: now, serial: self.serial, again, arrived: false, lost: false }
+    }
+
+    /// Makes the list of transmissions.
+    fn make_order(&mut self) {
+        if std::mem::take(&mut self.is_ordered) {
+            let packets = (self.first..).zip(&self.packets);
+            self.order.extend(packets.map(|(number, packet)| (packet.serial, number)));
+        }
+    }
+
+    /// Returns true if an acknowledgement of the next packets is all that [`Rack::acknowledge_next`]
+    /// takes it for: the packets in flight were sent once, after the last one that is known to have
+    /// arrived, and no probe or recovery is under way. The caller knows that none of them has arrived.
+    pub fn is_plain(&mut self) -> bool {
+        let is_idle = self.probe.is_none() && self.sampled && !self.probe_now && !self.recovering;
+        let is_ordered = self.first >= self.again_to
+            && self.packets.front().is_some_and(|packet| Some(packet.serial) > self.newest);
+        if is_idle && is_ordered && !self.is_ordered {
+            self.is_ordered = true;
+            self.order.clear();
+        }
+        is_idle && is_ordered
+    }
+
+    /// Returns true if the RTO timer and the PTO timer run, and expire at these times.
+    pub fn has_timers(&self, rto: Time, probe: Time) -> bool {
+        (self.rto, self.alarm) == (rto, Some((probe, Alarm::Probe)))
+    }
+
+    /// Takes the acknowledgement of the first `n` packets, with a sample of the round-trip time, as
+    /// the steps of §6.2 do. [`Rack::is_plain`] was true, and is.
+    #[inline]
+    pub fn acknowledge_next(&mut self, n: u64, rtt: Duration, now: Time) {
+        self.min_rtt.sample(rtt, now);
+        for _ in 1..n {
+            self.packets.pop_front();
+        }
+        self.first += n;
+        self.fack = self.fack.max(self.first);
+        if let Some(last) = self.packets.pop_front() {
+            self.rtt = now.since(last.sent);
+            self.newest = Some(last.serial);
+        }
     }
 
     /// Takes an acknowledgement that was caused by a packet sent at `echo`. Step 1 [§6.2].
@@ -244,6 +302,13 @@ impl Rack {
         mut lost: impl FnMut(u64),
     ) -> Option<Time> {
         let newest = self.newest?;
+        if self.is_ordered {
+            // All packets were sent after the newest one, or there are none.
+            if self.packets.front().is_none_or(|packet| packet.serial >= newest) {
+                return None;
+            }
+            self.make_order();
+        }
         let mut waiting = Vec::new();
         let mut last = None;
         while let Some(&(serial, number)) = self.order.front() {
@@ -274,6 +339,7 @@ impl Rack {
     /// Marks no packet in flight as lost.
     pub fn forgive(&mut self) {
         self.recovering = false;
+        self.is_ordered = false;
         self.order.clear();
         for (number, packet) in (self.first..).zip(&mut self.packets) {
             packet.lost = false;

@@ -349,6 +349,9 @@ impl<C: Controller> StreamSender<C> {
 
     /// Notifies the sender that the time of [`StreamSender::next_wake`] may have come.
     pub fn on_wake(&mut self, now: Time) {
+        if now < self.next_wake() {
+            return;
+        }
         self.leave_fast_path();
         if now < self.deadline || self.alarmed(now) {
             return;
