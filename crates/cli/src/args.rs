@@ -52,7 +52,9 @@ pub enum Command {
     #[command(after_help = "Example:\n  accord check mine.toml --print")]
     Check(Check),
     /// Opens a laboratory in the browser, with sliders and lessons.
-    #[command(after_help = "Examples:\n  accord lab mine.toml\n  accord lab --save lab.html")]
+    #[command(
+        after_help = "Examples:\n  accord lab mine.toml\n  accord lab --save lab.html\n  accord lab grade handed-in/"
+    )]
     Lab(Lab),
     /// Computes the stability margins of a scenario's equilibria.
     ///
@@ -305,7 +307,10 @@ pub struct Stability {
 }
 
 #[derive(Group)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Lab {
+    #[command(subcommand)]
+    pub command: Option<LabCommand>,
     /// The scenario file to open and to save. Without one, a lesson is shown.
     pub file: Option<PathBuf>,
     /// The port of the loopback interface; by default 4670, or any free port if it is taken.
@@ -329,6 +334,22 @@ pub enum Kind {
     /// A site of a gateway.
     #[cfg(feature = "gateway")]
     Site,
+}
+
+#[derive(Subcommand)]
+pub enum LabCommand {
+    /// Grades what students handed in, and prints a table of the class.
+    ///
+    /// Reads the files of a folder, finds the lines that the laboratory's button Hand in wrote, and runs each
+    /// attempt at an exercise again. A signature shows that a line was changed; it does not prove who wrote it.
+    #[command(after_help = "Example:\n  accord lab grade handed-in/ --csv class.csv")]
+    Grade {
+        /// The folder with the files.
+        folder: PathBuf,
+        /// Writes the table to a file as CSV as well.
+        #[arg(long, value_name = "FILE")]
+        csv: Option<PathBuf>,
+    },
 }
 
 #[derive(Group)]

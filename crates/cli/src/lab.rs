@@ -1,8 +1,12 @@
 //! `accord lab`.
 
 use crate::args::Lab;
+#[cfg(feature = "lab")]
+use crate::args::LabCommand;
 use crate::fail::Failure;
 use accord::Catalogue;
+#[cfg(feature = "lab")]
+use std::path::Path;
 
 /// Serves the laboratory until it is interrupted.
 #[cfg(feature = "lab")]
@@ -10,6 +14,9 @@ pub fn run(args: Lab, catalogue: &Catalogue) -> Result<bool, Failure> {
     use crate::output::{data, note};
     use crate::progress::interrupted;
 
+    if let Some(LabCommand::Grade { folder, csv }) = &args.command {
+        return grade(folder, csv.as_deref(), catalogue);
+    }
     if let Some(path) = &args.save {
         return save(path);
     }
@@ -33,9 +40,36 @@ pub fn run(args: Lab, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
+/// Grades what students handed in.
+#[cfg(feature = "lab")]
+fn grade(folder: &Path, csv: Option<&Path>, catalogue: &Catalogue) -> Result<bool, Failure> {
+    use crate::output::{data, note};
+
+    let class = accord_lab::Class::grade(folder, catalogue).map_err(|e| {
+        let message = format!("{} cannot be read: {e}", folder.display());
+        Failure::io(message, &e).hint("give the folder with the files that students handed in")
+    })?;
+    if let Some(path) = csv {
+        accord::files::write(path, class.csv().as_bytes())
+            .map_err(crate::fail::unwritable(path))?;
+    }
+    for refused in &class.refused {
+        note(format!("not graded: {refused}"));
+    }
+    if class.students.is_empty() {
+        let message = format!("{} has no line that a student handed in", folder.display());
+        return Err(Failure::new(message).hint("the button Hand in of the laboratory saves one"));
+    }
+    data(class.text())?;
+    if let Some(path) = csv {
+        note(format!("written: {}", path.display()));
+    }
+    Ok(true)
+}
+
 /// Writes the laboratory as one file.
 #[cfg(feature = "lab")]
-fn save(path: &std::path::Path) -> Result<bool, Failure> {
+fn save(path: &Path) -> Result<bool, Failure> {
     let page = accord_lab::saved().ok_or_else(|| {
         Failure::Unable(
             "this build does not carry the engines for browsers; tools/web/build in the sources makes them, and \

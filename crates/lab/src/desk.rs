@@ -4,7 +4,9 @@
 use crate::draft::{draft, read};
 use crate::exercise::Exercise;
 use crate::gallery::{FIRST, entries, text};
-use crate::run::{Event, Page, Progress, run};
+use crate::hand_in::Work;
+use crate::lesson::Lesson;
+use crate::run::{Event, Page, Progress, preview, run};
 use accord::explain::{Job, Pair, Which, attribute};
 use accord::report::{Point, checks, figure_values, series_record};
 use accord::scenario::Scenario;
@@ -47,6 +49,9 @@ pub enum Ask {
         /// The point of the sweep.
         #[serde(default)]
         point: usize,
+        /// True to draw theory and a coarse fluid only, as fast as possible. The result has no number.
+        #[serde(default)]
+        preview: bool,
     },
     /// The margins of the equilibria, as `accord stability` prints them.
     Stability {
@@ -91,6 +96,23 @@ pub enum Ask {
         /// The answer, in the exercise's unit.
         answer: f64,
     },
+    /// The texts of a lesson, or null if the entry is none.
+    Lesson {
+        /// The entry.
+        id: String,
+    },
+    /// The result beside a guess, which takes a run of the lesson.
+    Guess {
+        /// The lesson.
+        id: String,
+        /// The guess: a number in the question's unit, or the index of a choice.
+        guess: f64,
+    },
+    /// The line that a student hands in.
+    HandIn {
+        /// The student's work. The version is that of the engines.
+        work: Work,
+    },
 }
 
 /// Everything that answers requests without files of the page's own.
@@ -130,7 +152,14 @@ impl Desk {
             Ask::Schema => accord::language::schema(&self.catalogue),
             Ask::Scenario { id } => text(&id).ok_or(format!("unknown scenario \"{id}\""))?.into(),
             Ask::Check { text } => draft(name, &text, &self.catalogue),
-            Ask::Run { text, engines, point } => {
+            Ask::Run { text, point, preview: true, .. } => {
+                let begun = page.now();
+                if !preview(&self.point(name, &text, point, None)?, page) {
+                    return Ok(None);
+                }
+                json!({ "run": null, "seconds": page.now() - begun, "digests": {} })
+            }
+            Ask::Run { text, engines, point, preview: false } => {
                 let begun = page.now();
                 let engines: Result<Vec<Engine>, String> =
                     engines.iter().map(|e| e.parse()).collect();
@@ -178,6 +207,14 @@ impl Desk {
                 let graded = exercise.grade(&id, &seed, answer, &self.catalogue);
                 let (right, message) = graded.map_err(|e| e.to_string())?;
                 json!({ "right": right, "message": message })
+            }
+            Ask::Lesson { id } => json!(Lesson::shown(&id)),
+            Ask::Guess { id, guess } => {
+                let lesson = Lesson::of(&id).ok_or(format!("{id} is not a lesson"))?;
+                json!(lesson.judge(&id, guess, &self.catalogue)?)
+            }
+            Ask::HandIn { work } => {
+                Work { version: env!("CARGO_PKG_VERSION").into(), ..work }.line().into()
             }
         }))
     }

@@ -3,16 +3,11 @@
 //! The numbers of an exercise depend on the lesson and the student's seed. An answer is graded by
 //! running the lesson with it. No right answer is stored.
 
-use crate::gallery::text;
-use accord::record::Quiet;
-use accord::report::checks;
-use accord::{Catalogue, Error, File, Options, run};
+use crate::lesson::judged;
+use accord::{Catalogue, Error};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-
-/// The name of the expectation that an answer has to meet.
-const NAME: &str = "exercise";
 
 /// The exercises by the ids of their lessons.
 static EXERCISES: LazyLock<BTreeMap<String, Exercise>> = LazyLock::new(|| {
@@ -76,22 +71,15 @@ impl Exercise {
         answer: f64,
         catalogue: &Catalogue,
     ) -> Result<(bool, String), Error> {
-        let lines = text(lesson).unwrap_or_default();
+        let set: Vec<(&str, String)> =
+            self.set.iter().map(|(path, value)| (path.as_str(), self.fill(value, seed))).collect();
+        let given = format!("{answer} {}", self.unit);
+        let answers = self.answer.iter().map(|path| (path.as_str(), given.trim()));
+        let set: Vec<(&str, &str)> =
+            set.iter().map(|(path, value)| (*path, value.as_str())).chain(answers).collect();
         let expect = self.fill(&self.expect, seed);
-        let lines = format!("{lines}\n[[expect]]\nname = \"{NAME}\"\n{expect}");
-        let mut file = File::parse(&format!("{lesson}.toml"), &lines)?;
-        for (path, value) in &self.set {
-            file.set(path, &self.fill(value, seed))?;
-        }
-        for path in &self.answer {
-            file.set(path, format!("{answer} {}", self.unit).trim())?;
-        }
-        let scenario = file.points(catalogue, None)?.swap_remove(0);
-        let wanted = scenario.expectations.last().expect("the exercise has one");
-        let engine = wanted.engine;
-        let made = run(&scenario, engine, &Options::default(), &mut Quiet)?;
-        let judged = checks(&scenario, &[&made]);
-        let right = judged.iter().any(|c| c.name == NAME && c.pass);
+        let checks = judged(lesson, &set, &[&expect], 0, catalogue)?;
+        let right = checks.iter().any(|c| c.pass);
         Ok(match right {
             true => (true, "Right.".into()),
             false => (false, format!("Not yet. {}", self.fill(&self.hint, seed))),

@@ -20,10 +20,14 @@
 
 #![expect(clippy::disallowed_methods, reason = "a server waits, and reports the duration of runs")]
 
+#[cfg(not(target_family = "wasm"))]
+mod class;
 mod desk;
 mod draft;
 mod exercise;
 mod gallery;
+mod hand_in;
+mod lesson;
 #[cfg(not(target_family = "wasm"))]
 mod place;
 mod run;
@@ -38,8 +42,12 @@ mod settings;
 #[cfg(target_family = "wasm")]
 mod worker;
 
+#[cfg(not(target_family = "wasm"))]
+pub use class::{Class, Mark, Student};
 pub use exercise::{Exercise, Task};
 pub use gallery::LESSONS;
+pub use hand_in::Work;
+pub use lesson::{Choice, Guess, Judged, Lesson, Shown};
 #[cfg(not(target_family = "wasm"))]
 pub use save::saved;
 #[cfg(not(target_family = "wasm"))]

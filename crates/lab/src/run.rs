@@ -1,6 +1,7 @@
 //! A run that is shown in progress.
 
-use accord::record::{Interrupted, Manifest, Observer, Run, Series};
+use accord::fluid;
+use accord::record::{Interrupted, Manifest, Observer, Quiet, Run, Series};
 use accord::report::{Point, checks, page_parts};
 use accord::scenario::{Engine, Scenario};
 use accord::units::Time;
@@ -10,6 +11,14 @@ use serde_json::Value;
 
 /// The minimum interval between views of a run in progress, in seconds.
 const BETWEEN: f64 = 0.3;
+
+/// The work of a fluid run that a page need not wait for: steps times flows and queues. A browser takes some
+/// 50 ms for it.
+const QUICK: f64 = 1.5e5;
+/// The largest factor by which a preview lengthens the steps: to a quarter of the shortest round-trip time.
+const COARSEST: f64 = 4.0;
+/// The maximum number of flows of a preview with the fluid.
+const MOST_FLOWS: usize = 1000;
 
 /// An event for the page: a line of JSON.
 #[derive(Debug, Serialize)]
@@ -59,6 +68,38 @@ pub trait Page {
     fn show(&mut self, event: Event) -> bool;
 }
 
+/// Returns the work of the fluid's integration, or `None` if there is none or it is far too much.
+fn work(scenario: &Scenario) -> Option<f64> {
+    if scenario.flows.len() > MOST_FLOWS {
+        return None;
+    }
+    let step = fluid::step(scenario).ok()?;
+    let model = fluid::Model::new(scenario).ok()?;
+    let parts = model.classes.len() + model.queues.len();
+    Some(scenario.duration.as_secs_f64() / step * parts as f64)
+}
+
+/// Returns the factor by which a preview lengthens the steps of the fluid, or `None` if it leaves the fluid
+/// out, since it would still be slow.
+pub fn coarser(scenario: &Scenario) -> Option<f64> {
+    let factor = (work(scenario)? / QUICK).max(1.0);
+    (factor <= COARSEST).then_some(factor)
+}
+
+/// Shows theory, and the fluid with longer steps, once and without an error estimate: what a page can draw while
+/// a slider moves. Nothing is kept. Returns false if the page has gone.
+pub fn preview(scenario: &Scenario, page: &mut dyn Page) -> bool {
+    let mut runs = Vec::new();
+    runs.extend(accord::run(scenario, Engine::Theory, &Options::default(), &mut Quiet).ok());
+    if let Some(factor) = coarser(scenario)
+        && let Ok(step) = fluid::step(scenario)
+    {
+        runs.extend(fluid::run_with_step(scenario, factor * step, &mut Quiet).ok());
+    }
+    // Without either the page keeps what it shows.
+    runs.is_empty() || page.show(view(scenario, &runs, false))
+}
+
 /// Runs the engines one after the other. Returns the runs, or `None` if the page has gone.
 pub fn run(scenario: &Scenario, engines: &[Engine], page: &mut dyn Page) -> Option<Vec<Run>> {
     let mut runs: Vec<Run> = Vec::new();
@@ -81,8 +122,8 @@ pub fn run(scenario: &Scenario, engines: &[Engine], page: &mut dyn Page) -> Opti
                 }
             }
         }
-        // Theory and fluid are fast, so they are shown together.
-        let more = engines.get(i + 1).is_some_and(|e| is_quick(*e));
+        // What is fast is shown together.
+        let more = engines.get(i + 1).is_some_and(|e| is_quick(*e, scenario));
         if !more && !page.show(view(scenario, &runs, true)) {
             return None;
         }
@@ -90,8 +131,12 @@ pub fn run(scenario: &Scenario, engines: &[Engine], page: &mut dyn Page) -> Opti
     Some(runs)
 }
 
-fn is_quick(engine: Engine) -> bool {
-    matches!(engine, Engine::Theory | Engine::Fluid)
+fn is_quick(engine: Engine, scenario: &Scenario) -> bool {
+    match engine {
+        Engine::Theory => true,
+        Engine::Fluid => work(scenario).is_none_or(|work| work <= 2.0 * QUICK),
+        _ => false,
+    }
 }
 
 fn view(scenario: &Scenario, runs: &[Run], complete: bool) -> Event {
@@ -162,5 +207,68 @@ impl Observer for Progress<'_> {
         self.reported = at;
         let (engine, part) = (self.engine.name(), now.as_secs_f64() / self.duration);
         if self.page.show(Event::Progress { engine, part }) { Ok(()) } else { Err(Interrupted) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gallery::LESSONS;
+    use accord::File;
+
+    struct Drawn(Vec<Event>);
+
+    impl Page for Drawn {
+        fn now(&self) -> f64 {
+            0.0
+        }
+
+        fn show(&mut self, event: Event) -> bool {
+            self.0.push(event);
+            true
+        }
+    }
+
+    fn scenario(text: &str) -> Scenario {
+        let file = File::parse("lab.toml", text).expect("it is TOML");
+        file.points(&accord::catalogue(), None).expect("it is a scenario").swap_remove(0)
+    }
+
+    /// A preview takes a bounded number of steps, whatever the machine does meanwhile.
+    #[test]
+    fn previews_of_lessons_take_little_work() {
+        let with: Vec<&str> = (LESSONS.iter())
+            .filter_map(|(id, text)| {
+                let scenario = scenario(text);
+                let factor = coarser(&scenario)?;
+                let work = work(&scenario)?;
+                assert!(work / factor <= 1.001 * QUICK, "{id}: {work} / {factor}");
+                println!("{id}: steps {factor:.1} times as long, work {:.0}", work / factor);
+                Some(*id)
+            })
+            .collect();
+        assert!(with.len() >= 7, "lessons with the fluid in a preview: {with:?}");
+    }
+
+    #[test]
+    fn a_preview_is_one_view_of_theory_and_the_fluid_without_checks() {
+        let (_, text) = LESSONS[1];
+        let mut page = Drawn(Vec::new());
+        assert!(preview(&scenario(text), &mut page));
+        let [Event::View { tables, plots, complete: false }] = &page.0[..] else {
+            panic!("{:?}", page.0);
+        };
+        assert!(plots.contains("\"theory\"") && plots.contains("\"fluid\""));
+        assert!(!tables.contains("id=\"checks\""));
+    }
+
+    #[test]
+    fn a_preview_of_a_million_flows_or_a_month_has_no_fluid() {
+        let (_, text) = LESSONS[1];
+        let many = text.replacen("[flow.a]", "[flow.a]\ncount = 100000", 1);
+        let long = text.replacen("30 s", "720 h", 1);
+        for text in [many, long.replacen("\"30 s\"]", "\"720 h\"]", 1)] {
+            assert_eq!(coarser(&scenario(&text)), None);
+        }
     }
 }

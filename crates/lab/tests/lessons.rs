@@ -4,7 +4,7 @@ use accord::record::Quiet;
 use accord::report::checks;
 use accord::scenario::{Entity, Metric, Scenario};
 use accord::{Engine, File, Options, Run, run};
-use accord_lab::{Exercise, LESSONS};
+use accord_lab::{Exercise, LESSONS, Lesson};
 
 /// The units of figures in texts.
 const UNITS: [&str; 7] = ["Mbps", "KB", "%", "BDP", "ms", "s", "B"];
@@ -52,20 +52,81 @@ fn figures(text: &str) -> Vec<(f64, &str)> {
         .collect()
 }
 
-/// Returns the paragraphs of a lesson that begin with `Look:` and `Try:`, and its TOML.
+/// Returns what a lesson says to look at and to try, and its TOML.
 fn parts(id: &str) -> [&'static str; 3] {
-    let (head, toml) = text(id).split_once("\ntitle = ").expect("a title");
-    let (_, rest) = head.split_once("\n# Look: ").expect("figures to look at");
-    let (look, tried) = rest.split_once("\n# Try: ").expect("changes to try");
-    [look, tried, toml]
+    let lesson = Lesson::of(id).expect("it has texts");
+    [&lesson.look, &lesson.tries, text(id)]
 }
 
 #[test]
-fn each_lesson_asks_looks_and_tries() {
-    for (id, text) in LESSONS {
-        assert!(text.starts_with("# Question: "), "{id}");
-        assert!(text.contains("\ntitle = \"Lesson "), "{id}");
-        assert!(parts(id).iter().all(|part| !part.is_empty()), "{id}");
+fn each_lesson_asks_first_and_has_no_text_in_its_scenario() {
+    for (i, (id, text)) in LESSONS.iter().enumerate() {
+        let shown = serde_json::to_value(Lesson::shown(id).expect("it has texts")).expect("plain");
+        assert_eq!(
+            (shown["number"].as_u64(), shown["of"].as_u64()),
+            (Some(i as u64 + 1), Some(12))
+        );
+        assert!(shown["question"].as_str().is_some_and(|q| q.ends_with('?')), "{id}");
+        assert!(shown["guess"]["ask"].as_str().is_some_and(|q| q.ends_with('?')), "{id}");
+        // The page of a lesson does not have what would judge a guess.
+        assert!(!shown.to_string().contains("at_least"), "{id}");
+        assert!(text.starts_with("title = \"Lesson "), "{id}");
+        assert!(!text.contains('#'), "{id}");
+        let lesson = Lesson::of(id).expect("it has texts");
+        for part in [&lesson.about, &lesson.why, &lesson.look, &lesson.tries] {
+            assert!(part.len() > 40 && part.matches('`').count() % 2 == 0, "{id}: {part}");
+        }
+    }
+    assert!(Lesson::of("xia05-fig6").is_none());
+}
+
+/// The number that is the answer to a lesson's guess, or the index of the right choice.
+const ANSWERS: [(&str, f64); 12] = [
+    ("01-aimd", 5.0),
+    ("02-vegas", 6.0),
+    ("03-parking-lot", 3.0),
+    ("04-base-rtt", 1.0),
+    ("05-persistent-congestion", 420.0),
+    ("06-rem", 2.0),
+    ("07-avq", 2.0),
+    ("08-buffers", 78.0),
+    ("09-rtt-fairness", 8.1),
+    ("10-contracts", 16.7),
+    ("11-stability", 1.0),
+    ("12-clcc", 2.6),
+];
+
+#[test]
+fn right_guesses_are_right_and_no_others() {
+    let catalogue = accord::catalogue();
+    for ((id, answer), (lesson, _)) in ANSWERS.iter().zip(LESSONS) {
+        assert_eq!(id, lesson);
+        let texts = Lesson::of(id).expect("it has texts");
+        let judge = |guess| texts.judge(id, guess, &catalogue);
+        let others: Vec<f64> = match texts.guess.choices.len() {
+            0 => vec![0.5 * answer, 1.6 * answer],
+            n => (0..n).map(|i| i as f64).filter(|i| i != answer).collect(),
+        };
+        let judged = judge(*answer).unwrap_or_else(|e| panic!("{id}: {e}"));
+        assert!(judged.right, "{id}: {judged:?}");
+        assert!(!judged.rows.is_empty(), "{id}");
+        for other in others {
+            let judged = judge(other).unwrap_or_else(|e| panic!("{id}: {e}"));
+            assert!(!judged.right && judged.message.len() > 10, "{id}: {other}: {judged:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_guess_is_refused_with_a_sentence() {
+    let catalogue = accord::catalogue();
+    let judge = |id: &str, guess| Lesson::of(id).expect(id).judge(id, guess, &catalogue);
+    for guess in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
+        assert!(judge("10-contracts", guess).is_err(), "{guess}");
+    }
+    for guess in [-1.0, 0.5, 3.0, f64::NAN] {
+        let refused = judge("04-base-rtt", guess).expect_err("not a choice");
+        assert_eq!(refused, "this is not one of the choices");
     }
 }
 

@@ -63,14 +63,16 @@ ${licences.join("\n\n").replaceAll("--", "- -")}
 <button type="button" id="stop" disabled>Stop</button>
 <span id="message" role="alert"></span>
 </header>
-<main id="draft">
+<aside id="teach">
 <section id="lesson" aria-label="Lesson" hidden></section>
+<section id="exercise" aria-label="Exercise" hidden></section>
+</aside>
+<main id="draft">
 <div id="editor"></div>
-<details id="exercise" hidden></details>
 <div id="network"></div>
 <div id="sliders" role="group" aria-label="Numbers of the scenario"></div>
 </main>
-<section id="results" aria-label="Results"></section>
+<section id="results" aria-label="Results"><p id="first">The plots and tables follow your guess.</p></section>
 <details id="about"><summary>Licences</summary><pre id="licences"></pre></details>
 <script type="application/octet-stream" id="module"></script>
 <script>${js.outputFiles[0].text.replaceAll("</script", "<\\/script")}</script>

@@ -9,7 +9,11 @@ export const alone = module !== null;
 
 /** Returns a function that asks a worker of its own, so a run delays no check. */
 const worker = () => {
-  const engines = module.then((module) => new Engines(module));
+  const engines = module.then((module) => {
+    const engines = new Engines(module);
+    engines.start();
+    return engines;
+  });
   return async (...question) => (await engines).ask(...question);
 };
 const [ask, askRuns] = alone ? [worker(), worker()] : [askServer, askServer];
@@ -28,6 +32,12 @@ export const stability = (body, signal) => askRuns({ ask: "stability", ...body }
 export const explain = (body, signal, report) => askRuns({ ask: "explain", ...body }, signal, report);
 export const exercise = (id, seed) => ask({ ask: "exercise", id, seed });
 export const grade = (id, seed, answer) => ask({ ask: "grade", id, seed, answer });
+/** Returns the texts of a lesson, or null if the entry is none. */
+export const lesson = (id) => ask({ ask: "lesson", id });
+/** Returns the result beside a guess: { right, guess, rows, message }. It takes a run. */
+export const guess = (id, guess) => ask({ ask: "guess", id, guess });
+/** Returns the line that a student hands in. */
+export const handIn = (work) => ask({ ask: "hand_in", work });
 /**
  * Saves a text. `to` is the name of a new file, or the key of a file with the mark of the text that this tab knows
  * of it. A refusal with status 409 asks for `replace`.

@@ -18,10 +18,11 @@ const colours = HighlightStyle.define([
 ]);
 
 export class Editor {
-  constructor(parent, { schema, changed, run, save }) {
+  constructor(parent, { changed, run, save }) {
     const source = (context) => {
       if (!context.explicit && !context.matchBefore(/[A-Za-z0-9_"-]$/)) return null;
-      return completions(schema, context.state.doc.toString(), context.pos);
+      if (!this.schema) return null;
+      return completions(this.schema, context.state.doc.toString(), context.pos);
     };
     const keys = [
       { key: "Mod-Enter", run: () => (run(), true) },

@@ -10,9 +10,18 @@ export function moduleOf(element) {
 
 async function compiled(text) {
   if (!globalThis.WebAssembly || !globalThis.DecompressionStream) throw new Error("This browser is too old for the laboratory in one file: it needs WebAssembly and DecompressionStream.");
-  const bytes = Uint8Array.from(atob(text), (c) => c.charCodeAt(0));
+  const bytes = decoded(text);
   const whole = new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")));
   return WebAssembly.compile(await whole.arrayBuffer());
+}
+
+/** Returns the bytes of a text in base64. Older browsers do it letter by letter. */
+function decoded(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);
+  return bytes;
 }
 
 const stopped = () => new DOMException("stopped", "AbortError");

@@ -1,41 +1,114 @@
-// The text of a lesson next to the editor: the comment at the top of the scenario.
+// A lesson next to the editor: the question, the reader's guess, then the result beside the guess.
+import * as api from "./api.js";
 import { element } from "../../../report/web/src/dom.js";
 
-/** Returns the paragraphs of the comment at the top of a text, or [] if it does not begin with a question. */
-export function paragraphs(text) {
-  const lines = text.split("\n");
-  const end = lines.findIndex((line) => !line.startsWith("#"));
-  const comment = lines.slice(0, end < 0 ? lines.length : end).map((line) => line.slice(1).trim());
-  if (!comment[0]?.startsWith("Question:")) return [];
-  const found = [[]];
-  for (const line of comment) {
-    if (line === "" || /^(Look|Try):/.test(line)) found.push([]);
-    if (line !== "") found.at(-1).push(line);
+/** Returns the nodes of a text: names stand between backticks. */
+export const nodes = (text) => text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
+
+export class LessonPanel {
+  /**
+   * `work` records guesses, for the student that `student()` returns. `hide(hidden)` hides and shows the results,
+   * `open(id)` opens another lesson, and `failed(error)` shows an error.
+   */
+  constructor(root, { work, student, hide, open, failed }) {
+    Object.assign(this, { root, work, student, hide, openOther: open, failed });
   }
-  return found.map((lines) => lines.join(" ")).filter((one) => one !== "");
-}
 
-/** Returns the place in a text at which the comment of a lesson ends, or 0. */
-export const afterComment = (text) => (paragraphs(text).length === 0 ? 0 : text.search(/^[^#]/m));
+  /** Shows a lesson. Null, and what is no lesson, hides the panel. `asks` is false if its results are not hidden. */
+  async open(id, asks) {
+    this.id = id;
+    this.asks = asks && this.guess() === undefined;
+    this.hide(this.asks);
+    const lesson = id && (await api.lesson(id));
+    if (this.id !== id) return;
+    this.lesson = lesson;
+    this.root.hidden = !lesson;
+    if (lesson) await this.show();
+  }
 
-/** Returns the nodes of a paragraph: names stand between backticks. */
-const nodes = (text) => text.split("`").map((part, i) => (i % 2 ? element("code", {}, part) : part));
+  /** The guess of the student, or undefined. */
+  guess() {
+    return this.id ? this.work.of(this.student()).guesses[this.id] : undefined;
+  }
 
-/**
- * Shows the text of a lesson in a panel, and hides the panel if there is none. What to look for is folded: readers guess
- * first.
- */
-export function show(panel, text) {
-  const found = paragraphs(text);
-  const same = JSON.stringify(found) === panel.dataset.shown;
-  if (same) return;
-  panel.dataset.shown = JSON.stringify(found);
-  panel.hidden = found.length === 0;
-  const parts = found.map((one) => {
-    const [, word, rest] = /^(Question|Look|Try): (.*)$/.exec(one) ?? [];
-    if (word === "Question") return element("p", { class: "question" }, ...nodes(rest[0].toUpperCase() + rest.slice(1)));
-    if (word === "Look") return element("details", {}, element("summary", {}, "Guess first, then look"), element("p", {}, ...nodes(rest)));
-    return element("p", {}, ...(word ? [element("b", {}, `${word}: `)] : []), ...nodes(rest ?? one));
-  });
-  panel.replaceChildren(...parts);
+  /** Shows the lesson that is open to another student. */
+  async again() {
+    if (!this.lesson) return;
+    this.asks &&= this.guess() === undefined;
+    this.hide(this.asks);
+    await this.show();
+  }
+
+  /** Shows the results without a guess. */
+  skip() {
+    if (!this.asks) return;
+    this.asks = false;
+    this.hide(false);
+    if (this.lesson) this.show().catch(this.failed);
+  }
+
+  async show() {
+    const { lesson, id } = this;
+    const { number, of, previous, next, question, about, guess } = lesson;
+    const go = (text, to) => element("button", { type: "button", disabled: !to, onclick: () => this.openOther(to) }, text);
+    this.after = element("div", { class: "after", role: "status" });
+    this.form = this.asking(guess);
+    this.root.replaceChildren(
+      element("header", {}, element("span", {}, `Lesson ${number} of ${of}`), go("Previous", previous), go("Next", next)),
+      element("p", { class: "question" }, ...nodes(question)),
+      element("p", {}, ...nodes(about)),
+      this.form,
+      this.after,
+    );
+    const made = this.guess();
+    if (made !== undefined) await this.judge(made, id);
+    else if (!this.asks) this.explain();
+  }
+
+  /** Returns the form that asks for a guess. */
+  asking({ ask, unit, choices }) {
+    const field = choices.length
+      ? element("div", { class: "choices" }, ...choices.map(({ text }, i) => element("label", {}, element("input", { type: "radio", name: "guess", value: i, required: true }), element("span", {}, ...nodes(text)))))
+      : element("span", {}, element("input", { type: "number", name: "guess", step: "any", required: true, "aria-label": "Your guess" }), ` ${unit}`);
+    const skip = element("button", { type: "button", class: "skip", onclick: () => this.skip() }, "Show without a guess");
+    skip.hidden = !this.asks;
+    const submit = (event) => {
+      event.preventDefault();
+      this.judge(Number(new FormData(this.form).get("guess")), this.id).catch(this.failed);
+    };
+    return element("form", { class: "guess", onsubmit: submit }, element("p", {}, ...nodes(ask)), field, element("span", { class: "buttons" }, element("button", { type: "submit" }, "Guess"), skip));
+  }
+
+  /** Judges a guess, and shows the result beside it. */
+  async judge(guess, id) {
+    const { form, after } = this;
+    const waiting = setTimeout(() => (after.textContent = "The lesson runs …"), 300);
+    try {
+      const judged = await api.guess(id, guess);
+      if (this.id !== id || this.form !== form) return;
+      this.work.guess(this.student(), id, guess);
+      this.asks = false;
+      this.hide(false);
+      this.explain(judged);
+    } catch (error) {
+      after.textContent = "";
+      throw error;
+    } finally {
+      clearTimeout(waiting);
+    }
+  }
+
+  /** Shows the reason, with the result beside the guess if there is one. */
+  explain(judged) {
+    const { why, look, tries } = this.lesson;
+    const row = (name, value, kind) => element("tr", { class: kind }, element("th", { scope: "row" }, ...nodes(name)), element("td", {}, ...nodes(value)));
+    const beside = judged && [
+      element("table", {}, row("Your guess", judged.guess, "own"), ...judged.rows.map(([name, value]) => row(name, value, ""))),
+      element("p", { class: `verdict ${judged.right ? "pass" : "fail"}` }, ...nodes(judged.message)),
+    ];
+    if (judged) this.form.querySelectorAll("span, div").forEach((part) => part.remove());
+    else this.form.querySelector(".skip").hidden = true;
+    const part = (title, text) => element("p", {}, element("b", {}, `${title}: `), ...nodes(text));
+    this.after.replaceChildren(...(beside ?? []), element("p", {}, ...nodes(why)), part("Look", look), part("Try", tries));
+  }
 }

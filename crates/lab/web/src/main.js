@@ -6,14 +6,17 @@ import { element } from "../../../report/web/src/dom.js";
 import { onThemeChange } from "../../../report/web/src/theme.js";
 import { Editor } from "./editor.js";
 import { ExercisePanel } from "./exercise.js";
-import { afterComment, show as showLesson } from "./lesson.js";
+import { hand } from "./hand.js";
+import { LessonPanel } from "./lesson.js";
 import { ENGINES, linkOf, stateOf } from "./link.js";
 import { drawing } from "./network.js";
 import { differences, numbers, positionOf, range, valueAt } from "./numbers.js";
 import { Result } from "./result.js";
+import { Work } from "./work.js";
 
-/** The delay after a change until theory and fluid run, in milliseconds. */
+/** The delay after a change until theory and fluid run, in milliseconds. A slider that moves has previews until it rests. */
 const PAUSE = 80;
+const REST = 300;
 /** The maximum number of results kept for comparison. */
 const MOST_KEPT = 3;
 /** The maximum number of settings in the title of a result. */
@@ -34,31 +37,31 @@ const byId = (id) => document.getElementById(id);
 const message = (text) => (byId("message").textContent = text);
 const failed = (error) => error.name !== "AbortError" && message(error.message);
 
-/** Hands a text to the browser as a file. */
-function hand(name, type, text) {
-  const url = URL.createObjectURL(new Blob([text], { type }));
-  element("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
-}
-
 /** Returns a file with its text as a place. Its mark says to the server which text this tab knows. */
 const placeOf = ({ file, key, mark }, text) => ({ key: `file ${key}`, id: null, file: key, mark, name: file, base: text });
 
 class Laboratory {
-  constructor(start, schema, { entries, first }) {
+  constructor(start, { entries, first }) {
     document.body.classList.toggle("alone", api.alone);
     this.tab = storage("sessionStorage");
     this.drafts = new Drafts(storage("localStorage"));
     this.kept = true;
     this.runs = 0;
     this.editor = new Editor(byId("editor"), {
-      schema,
       changed: () => this.changed(),
       run: () => this.run(),
       save: () => this.save(),
     });
     this.axes = new Axes(() => this.results());
-    this.exercise = new ExercisePanel(byId("exercise"), storage("localStorage"), failed);
+    const work = new Work(storage("localStorage"));
+    this.exercise = new ExercisePanel(byId("exercise"), { storage: storage("localStorage"), work, changed: () => this.lesson.again(), say: message, failed });
+    this.lesson = new LessonPanel(byId("lesson"), {
+      work,
+      student: () => this.exercise.student,
+      hide: (hidden) => document.body.classList.toggle("guessing", hidden),
+      open: (id) => this.mayLeave() && this.openEntry(id),
+      failed,
+    });
     this.result = new Result(this.axes, [
       this.button("Keep for comparison", () => this.keep()),
       this.button("Stability", () => this.note("Stability", api.stability)),
@@ -78,7 +81,7 @@ class Laboratory {
     addEventListener("hashchange", () => this.openLink().catch(failed));
     addEventListener("dragover", (event) => event.preventDefault());
     addEventListener("drop", (event) => this.drop(event));
-    this.first(start, first);
+    this.opened = this.first(start, first);
   }
 
   /** Opens the text that this tab showed last, else the file, else the first lesson. */
@@ -173,11 +176,17 @@ class Laboratory {
     this.tab?.setItem(OPEN, place.id ?? "");
     if (place.file !== undefined) this.tab?.setItem(FILE, place.file);
     byId("save").hidden = place.file === undefined;
+    this.opening = true;
     this.editor.text = draft?.text ?? place.base;
-    this.editor.show(afterComment(this.editor.text));
+    this.opening = false;
     const stale = this.place.from !== place.base ? ` ${place.name} itself has changed since you made them.` : "";
     this.said = draft ? `Your changes to ${place.name} are back.${stale} Original shows it without them.` : "";
-    this.exercise.open(place.id).catch(failed);
+    const teaches = this.entries.some(({ id, lesson }) => lesson && id === place.id);
+    document.body.classList.toggle("teaching", teaches);
+    // The results of a text that somebody changed or sent are no riddle.
+    const asks = teaches && place.key.startsWith("entry ") && this.editor.text === place.base;
+    this.lesson.open(teaches ? place.id : null, asks).catch(failed);
+    this.exercise.open(place.id, teaches).catch(failed);
     this.whole = true;
   }
 
@@ -242,10 +251,11 @@ class Laboratory {
     if (!document.body.classList.contains("wrong")) message("");
     this.result.run = undefined;
     this.keepText();
-    showLesson(byId("lesson"), this.editor.text);
+    if (this.editor.text !== this.place.base) this.lesson.skip();
     this.sliders();
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.check(), PAUSE);
+    // A text that was opened is whole: nobody types.
+    this.waiting = setTimeout(() => this.check(), this.opening ? 0 : this.sliding ? REST : PAUSE);
   }
 
   async check() {
@@ -290,6 +300,7 @@ class Laboratory {
 
   /** Runs all ticked engines. A check of an earlier change would end the run, so this one replaces it. */
   run() {
+    this.lesson.skip();
     clearTimeout(this.waiting);
     this.result.run = undefined;
     this.whole = true;
@@ -300,7 +311,19 @@ class Laboratory {
     return this.stream(this.engines(), text);
   }
 
-  async stream(engines, text) {
+  /** Draws theory and a coarse fluid while a slider moves. Of the texts that come meanwhile the last one follows. */
+  async preview() {
+    this.wanted = true;
+    if (this.previewing) return;
+    this.previewing = true;
+    while (this.wanted) {
+      this.wanted = false;
+      await this.stream(["theory", "fluid"], this.editor.text, true);
+    }
+    this.previewing = false;
+  }
+
+  async stream(engines, text, preview = false) {
     this.stop();
     const running = (this.running = new AbortController());
     byId("stop").disabled = false;
@@ -309,7 +332,7 @@ class Laboratory {
     this.name();
     this.result.tables.querySelectorAll(".failed").forEach((p) => p.remove());
     this.result.note();
-    const request = { text, file: this.place.file, engines, point: Number(point.value || 0) };
+    const request = { text, file: this.place.file, engines, preview, point: Number(point.value || 0) };
     const failures = [];
     try {
       const done = await api.run(request, running.signal, (event) => {
@@ -320,7 +343,8 @@ class Laboratory {
       });
       if (!running.signal.aborted) this.result.done(done);
     } catch (error) {
-      failed(error);
+      // The check of the text says what is wrong.
+      if (!preview) failed(error);
     }
     if (this.running === running) byId("stop").disabled = true;
   }
@@ -372,7 +396,11 @@ class Laboratory {
     input.addEventListener("input", () => {
       const now = this.found[i];
       const value = String(valueAt(Number(input.value), limits));
-      if (value !== now.text) this.editor.replace(now.from, now.to, value);
+      if (value === now.text) return;
+      this.sliding = true;
+      this.editor.replace(now.from, now.to, value);
+      this.sliding = false;
+      this.preview();
     });
     show(number);
     return { show, node: element("label", {}, element("span", {}, number.path), input, output) };
@@ -476,7 +504,9 @@ class Laboratory {
       this.tab?.setItem(OPEN, "");
       this.tab?.setItem(FILE, file.key);
       byId("save").hidden = false;
-      this.exercise.open(null);
+      document.body.classList.remove("teaching");
+      this.lesson.open(null).catch(failed);
+      this.exercise.open(null).catch(failed);
       this.keepText();
       message(`Saved: ${file.file}`);
     } catch (error) {
@@ -491,7 +521,11 @@ class Laboratory {
   }
 }
 
-Promise.all([api.start(storage("sessionStorage")?.getItem(FILE)), api.schema(), api.gallery()]).then(
-  (parts) => (window.laboratory = new Laboratory(...parts)),
-  (error) => message(error.message),
-);
+// The lesson is drawn before the schema comes, which only completions need.
+Promise.all([api.start(storage("sessionStorage")?.getItem(FILE)), api.gallery()]).then(
+  async (parts) => {
+    const laboratory = (window.laboratory = new Laboratory(...parts));
+    await laboratory.opened;
+    laboratory.editor.schema = await api.schema();
+  },
+).catch((error) => message(error.message));

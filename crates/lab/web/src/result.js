@@ -35,10 +35,11 @@ export class Result {
     else if (event.event === "failed") this.failed(event.message);
   }
 
-  /** Takes the answer of a run: the number of the result, and how long it took. */
+  /** Takes the answer of a run: the number of the result, or null, and how long it took. */
   done({ run, seconds, digests }) {
     this.bar.hidden = true;
-    Object.assign(this, { run, digests });
+    // A preview has no number.
+    Object.assign(this, { run: run ?? undefined, digests });
     this.status.textContent = `${seconds.toFixed(seconds < 1 ? 2 : 1)} s`;
   }
 

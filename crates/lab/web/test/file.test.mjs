@@ -38,6 +38,7 @@ before(async () => {
   browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
   page = await open(address);
   await page.waitForFunction(() => window.laboratory?.result.run !== undefined);
+  await page.getByRole("button", { name: "Show without a guess" }).click();
 });
 
 after(async () => {
@@ -222,13 +223,18 @@ test("the margins and the explanation are shown", { skip }, async () => {
   await page.waitForFunction(() => /Why packets/.test(document.querySelector(".notes")?.textContent ?? ""));
 });
 
-test("lessons have their text next to the editor, also on a telephone", { skip }, async () => {
+test("a lesson asks before it shows its plots, also on a telephone, and the guess is judged in the page", { skip }, async () => {
   const narrow = await open(address, { width: 390, height: 844 });
   await narrow.waitForFunction(() => window.laboratory?.result.run !== undefined);
-  const reach = await narrow.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(reach <= 390, `${reach} px wide`);
+  const reach = () => narrow.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok((await reach()) <= 390, `${await reach()} px wide`);
   assert.match(await narrow.locator("#lesson .question").innerText(), /Why does the window/);
-  assert.equal(await narrow.locator("#lesson details").getAttribute("open"), null);
+  assert.equal(await narrow.locator(".plots canvas").first().isVisible(), false);
+  await narrow.getByLabel("Your guess").fill("5");
+  await narrow.getByRole("button", { name: "Guess", exact: true }).click();
+  await narrow.locator("#lesson .verdict.pass").waitFor();
+  assert.equal(await narrow.locator(".plots canvas").first().isVisible(), true);
+  assert.ok((await reach()) <= 390, `${await reach()} px wide`);
   await narrow.close();
 });
 
