@@ -35,7 +35,8 @@ const open = async () => {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
   const begun = performance.now();
   await page.goto(pathToFileURL(file).href);
-  await page.waitForSelector(".plots canvas");
+  // They are hidden until the reader has guessed.
+  await page.waitForSelector(".plots canvas", { state: "attached" });
   return [page, performance.now() - begun];
 };
 const opened = await times(async () => {
@@ -48,8 +49,10 @@ console.log(`first plot               ${(median(opened) / 1000).toFixed(2)} s af
 // From a change of a lesson's text to its plots, without the pause in which the page waits for further changes.
 const PAUSE = 80;
 const [page] = await open();
+await page.evaluate(() => window.laboratory.lesson.skip());
 const lessons = readdirSync(new URL("crates/lab/lessons", root)).filter((name) => /^\d/.test(name));
 const found = [];
+const previews = [];
 for (const lesson of lessons) {
   const text = readFileSync(new URL(`crates/lab/lessons/${lesson}`, root), "utf8");
   const changed = await times(() =>
@@ -68,7 +71,16 @@ for (const lesson of lessons) {
     ),
   );
   found.push(median(changed) - PAUSE);
+  const drawn = await times(() =>
+    page.evaluate(async (text) => {
+      const begun = performance.now();
+      await window.laboratory.stream(["theory", "fluid"], text, true);
+      return performance.now() - begun;
+    }, text),
+  );
+  previews.push(median(drawn));
 }
+console.log(`previews                 ${previews.map((ms) => ms.toFixed(0)).join(", ")} ms while a slider of lessons 1 to 12 moves`);
 console.log(`theory and fluid         ${found.map((ms) => ms.toFixed(0)).join(", ")} ms after a change of lessons 1 to 12`);
 await browser.close();
 

@@ -26,7 +26,7 @@ const FINER: u64 = 4;
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "ask")]
 pub enum Ask {
-    /// The lessons and experiments, and the lesson to show at first.
+    /// The lessons and experiments, and the lesson to show at first with its text.
     Gallery,
     /// The JSON Schema of scenarios.
     Schema,
@@ -148,7 +148,8 @@ impl Desk {
     /// Returns the answer, or `None` if the page has gone.
     fn answer(&self, ask: Ask, name: &str, page: &mut dyn Page) -> Result<Option<Value>, String> {
         Ok(Some(match ask {
-            Ask::Gallery => json!({ "entries": entries(), "first": FIRST }),
+            // With the first lesson, which a page shows at once.
+            Ask::Gallery => json!({ "entries": entries(), "first": FIRST, "text": text(FIRST) }),
             Ask::Schema => accord::language::schema(&self.catalogue),
             Ask::Scenario { id } => text(&id).ok_or(format!("unknown scenario \"{id}\""))?.into(),
             Ask::Check { text } => draft(name, &text, &self.catalogue),

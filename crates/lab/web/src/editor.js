@@ -18,11 +18,12 @@ const colours = HighlightStyle.define([
 ]);
 
 export class Editor {
-  constructor(parent, { changed, run, save }) {
-    const source = (context) => {
+  constructor(parent, { schema, changed, run, save }) {
+    // Only completions need the schema: the first one asks for it.
+    let asked;
+    const source = async (context) => {
       if (!context.explicit && !context.matchBefore(/[A-Za-z0-9_"-]$/)) return null;
-      if (!this.schema) return null;
-      return completions(this.schema, context.state.doc.toString(), context.pos);
+      return completions(await (asked ??= schema()), context.state.doc.toString(), context.pos);
     };
     const keys = [
       { key: "Mod-Enter", run: () => (run(), true) },

@@ -70,7 +70,7 @@ export class LessonPanel {
     const field = choices.length
       ? element("div", { class: "choices" }, ...choices.map(({ text }, i) => element("label", {}, element("input", { type: "radio", name: "guess", value: i, required: true }), element("span", {}, ...nodes(text)))))
       : element("span", {}, element("input", { type: "number", name: "guess", step: "any", required: true, "aria-label": "Your guess" }), ` ${unit}`);
-    const skip = element("button", { type: "button", class: "skip", onclick: () => this.skip() }, "Show without a guess");
+    const skip = element("button", { type: "button", class: "unguessed", onclick: () => this.skip() }, "Show without a guess");
     skip.hidden = !this.asks;
     const submit = (event) => {
       event.preventDefault();
@@ -107,7 +107,7 @@ export class LessonPanel {
       element("p", { class: `verdict ${judged.right ? "pass" : "fail"}` }, ...nodes(judged.message)),
     ];
     if (judged) this.form.querySelectorAll("span, div").forEach((part) => part.remove());
-    else this.form.querySelector(".skip").hidden = true;
+    else this.form.querySelector(".unguessed").hidden = true;
     const part = (title, text) => element("p", {}, element("b", {}, `${title}: `), ...nodes(text));
     this.after.replaceChildren(...(beside ?? []), element("p", {}, ...nodes(why)), part("Look", look), part("Try", tries));
   }

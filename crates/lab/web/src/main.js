@@ -41,13 +41,14 @@ const failed = (error) => error.name !== "AbortError" && message(error.message);
 const placeOf = ({ file, key, mark }, text) => ({ key: `file ${key}`, id: null, file: key, mark, name: file, base: text });
 
 class Laboratory {
-  constructor(start, { entries, first }) {
+  constructor(start, { entries, first, text }) {
     document.body.classList.toggle("alone", api.alone);
     this.tab = storage("sessionStorage");
     this.drafts = new Drafts(storage("localStorage"));
     this.kept = true;
     this.runs = 0;
     this.editor = new Editor(byId("editor"), {
+      schema: api.schema,
       changed: () => this.changed(),
       run: () => this.run(),
       save: () => this.save(),
@@ -81,11 +82,11 @@ class Laboratory {
     addEventListener("hashchange", () => this.openLink().catch(failed));
     addEventListener("dragover", (event) => event.preventDefault());
     addEventListener("drop", (event) => this.drop(event));
-    this.opened = this.first(start, first);
+    this.first(start, first, text);
   }
 
   /** Opens the text that this tab showed last, else the file, else the first lesson. */
-  async first({ file, text }, lesson) {
+  async first({ file, text }, lesson, base) {
     let trouble = "";
     try {
       if (await this.openLink()) return;
@@ -95,7 +96,8 @@ class Laboratory {
     const last = this.tab?.getItem(OPEN);
     const known = this.entries.some(({ id }) => id === last);
     if (file && !known) this.openFile(file, text);
-    else await this.openEntry(known ? last : lesson);
+    else if (known && last !== lesson) await this.openEntry(last);
+    else this.openText(lesson, base);
     this.said ||= trouble;
   }
 
@@ -105,10 +107,14 @@ class Laboratory {
 
   async openEntry(id) {
     try {
-      this.open({ key: `entry ${id}`, id, file: undefined, name: id, base: await api.scenario(id) });
+      this.openText(id, await api.scenario(id));
     } catch (error) {
       failed(error);
     }
+  }
+
+  openText(id, base) {
+    this.open({ key: `entry ${id}`, id, file: undefined, name: id, base });
   }
 
   openFile(file, text) {
@@ -188,6 +194,12 @@ class Laboratory {
     this.lesson.open(teaches ? place.id : null, asks).catch(failed);
     this.exercise.open(place.id, teaches).catch(failed);
     this.whole = true;
+    // The texts of the gallery are right, so their runs need not wait for the check. Only the first point is known.
+    if (place.key.startsWith("entry ") && this.editor.text === place.base) {
+      this.whole = false;
+      byId("point").replaceChildren();
+      this.begun = this.all(place.base);
+    }
   }
 
   /** Returns true if the editor's text may be replaced. */
@@ -247,6 +259,7 @@ class Laboratory {
   }
 
   changed() {
+    this.begun = undefined;
     // A message about a mistake stays until the mistake is gone.
     if (!document.body.classList.contains("wrong")) message("");
     this.result.run = undefined;
@@ -274,9 +287,9 @@ class Laboratory {
       if (mended || this.said) message(this.said);
       this.said = "";
       this.draw(draft);
-      const { whole } = this;
-      this.whole = false;
-      await (whole ? this.all(text) : this.quick(text));
+      const { whole, begun } = this;
+      [this.whole, this.begun] = [false, undefined];
+      await (begun ?? (whole ? this.all(text) : this.quick(text)));
     } catch (error) {
       failed(error);
     }
@@ -291,6 +304,7 @@ class Laboratory {
     select.value = chosen;
     select.hidden = points.length < 2;
     this.result.title.textContent = network.title || network.id;
+    this.result.point = select.hidden ? "" : select.selectedOptions[0]?.text;
   }
 
   /** Runs theory and the fluid engine, which answer at once. */
@@ -303,7 +317,7 @@ class Laboratory {
     this.lesson.skip();
     clearTimeout(this.waiting);
     this.result.run = undefined;
-    this.whole = true;
+    [this.whole, this.begun] = [true, undefined];
     return this.check();
   }
 
@@ -338,6 +352,8 @@ class Laboratory {
       const done = await api.run(request, running.signal, (event) => {
         if (running.signal.aborted) return;
         if (event.event === "failed") failures.push(event.message);
+        // Where only packets have figures, a preview would leave nothing of them.
+        if (preview && event.event === "view" && JSON.parse(event.plots).points[0].panels.length === 0) return;
         this.result.take(event);
         if (event.event === "view") failures.forEach((text) => this.result.failed(text));
       });
@@ -521,11 +537,7 @@ class Laboratory {
   }
 }
 
-// The lesson is drawn before the schema comes, which only completions need.
 Promise.all([api.start(storage("sessionStorage")?.getItem(FILE)), api.gallery()]).then(
-  async (parts) => {
-    const laboratory = (window.laboratory = new Laboratory(...parts));
-    await laboratory.opened;
-    laboratory.editor.schema = await api.schema();
-  },
-).catch((error) => message(error.message));
+  (parts) => (window.laboratory = new Laboratory(...parts)),
+  (error) => message(error.message),
+);

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { deflateRawSync } from "node:zlib";
 import { chromium } from "playwright-core";
 
 const MEGABYTE = 1e6;
@@ -95,6 +96,52 @@ test("the licences of the packages in the module are in the page", { skip }, asy
   await page.locator("#about summary").click();
 });
 
+test("the first run waits for the gallery only", { skip }, async () => {
+  const fresh = await browser.newPage();
+  await fresh.addInitScript(() => {
+    window.asked = [];
+    const send = Worker.prototype.postMessage;
+    Worker.prototype.postMessage = function (message) {
+      if (message.ask) window.asked.push([JSON.parse(message.ask).ask, performance.now()]);
+      return send.call(this, message);
+    };
+  });
+  await fresh.goto(address);
+  await fresh.waitForFunction(() => window.laboratory?.result.run !== undefined, undefined, { timeout: 300_000 });
+  const asked = await fresh.evaluate(() => window.asked);
+  await fresh.close();
+  // The time is for people: how long it takes depends on the machine.
+  console.log(`the first run begins ${Math.round(asked.find(([ask]) => ask === "run")[1])} ms after the page`);
+  const kinds = asked.map(([ask]) => ask);
+  assert.deepEqual(kinds.slice(0, kinds.indexOf("run")).filter((ask) => !["lesson", "exercise"].includes(ask)), ["gallery"]);
+  assert.ok(!kinds.includes("schema"), "only completions need the schema");
+});
+
+test("while a slider moves the last preview is drawn, and then the exact result", { skip }, async () => {
+  await write(small);
+  await ran(small);
+  const [kinds, exact] = await page.evaluate(async () => {
+    const { laboratory } = window;
+    const kinds = [];
+    const stream = laboratory.stream;
+    laboratory.stream = function (engines, text, preview = false) {
+      kinds.push(preview ? "preview" : "exact");
+      return stream.call(this, engines, text, preview);
+    };
+    const slider = document.querySelector('[aria-label="topology.dumbbell.rate"]');
+    for (const value of [0.55, 0.6, 0.65, 0.7]) {
+      slider.value = value;
+      slider.dispatchEvent(new Event("input"));
+    }
+    while (laboratory.result.run === undefined) await new Promise((resume) => setTimeout(resume, 10));
+    delete laboratory.stream;
+    return [kinds, laboratory.result.text === laboratory.editor.text];
+  });
+  // Four moves are at most two previews: of the first, and of the last one.
+  assert.ok(["preview,exact", "preview,preview,exact"].includes(kinds.join()), kinds.join());
+  assert.ok(exact);
+});
+
 test("a slider moves theory and the fluid", { skip }, async () => {
   await write(small);
   await ran(small);
@@ -170,6 +217,12 @@ test("a file that is dropped opens, or is refused with a sentence", { skip }, as
     );
   await drop("photo.png", [0x89, 0x50, 0, 0xff]);
   await said(/photo\.png is not a scenario: it is not text/);
+  await page.evaluate(() => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([new Uint8Array(9 << 20)], "large.toml"));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+  });
+  await said(/large\.toml is not a scenario: it has \d+ bytes/);
   const mine = small.replace("Mine", "Dropped");
   await drop("mine.toml", Buffer.from(mine));
   await ran(mine);
@@ -192,6 +245,15 @@ test("an address opens its text, slider, engines, time axis and lines; a damaged
   await other.close();
   const damaged = await open(`${address}#s=AAAA`);
   await said(/address is damaged/, damaged);
+  // A state that would fill the memory, in few letters or in many.
+  const bomb = Buffer.from(deflateRawSync(Buffer.alloc(64 * MEGABYTE, " "))).toString("base64url");
+  await damaged.evaluate((bomb) => {
+    document.querySelector("#message").textContent = "";
+    location.hash = `#s=${bomb}`;
+  }, bomb);
+  await said(/address is damaged/, damaged);
+  await damaged.evaluate(() => (location.hash = `#s=${"A".repeat(300_000)}`));
+  await said(/address is too long for the laboratory: 300003 characters/, damaged);
   await damaged.waitForFunction(() => window.laboratory?.result.run !== undefined);
   await damaged.close();
 });
