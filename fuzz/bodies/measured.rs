@@ -4,10 +4,7 @@ use accord_import::measured::{Format, read};
 
 /// Returns true if the bytes are a file of that format.
 pub fn check(format: Format, bytes: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(bytes) else {
-        return false;
-    };
-    let measured = match read(format, text) {
+    let measured = match read(format, bytes) {
         Ok(measured) => measured,
         Err(e) => {
             assert!(!e.message.is_empty());

@@ -72,7 +72,7 @@ pub struct Import {
 /// The other imports.
 #[derive(Subcommand)]
 pub enum What {
-    /// Writes a run directory from the measurements of other programs: qlog, `ss -tin` or iperf3.
+    /// Writes a run directory from the measurements of other programs: qlog, `ss -tin`, iperf3 or a capture.
     #[command(
         after_help = "Examples:\n  accord import run client.sqlog -o runs/client\n  while sleep 0.1; do date +%s.%N; ss -tinH state established; done > web.ss\n  accord import run web.ss"
     )]
@@ -145,8 +145,8 @@ fn made(args: &Import) -> Result<(String, Topology), Failure> {
         let path = args.topology().display();
         return Err(Failure::new(format!("the format of {path} is unknown")).hint(format!(
             "name it with --format: {}; networkx reads GEXF, Pajek, edge lists and others, and \
-             accord.from_graph in Python makes a scenario of its graphs; measurements of iperf3, ss \
-             and qlog are for accord import run",
+             accord.from_graph in Python makes a scenario of its graphs; measurements of iperf3, ss, \
+             qlog and captures are for accord import run",
             Format::words().join(", ")
         )));
     };

@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The measurements: qlog, the output of `ss -ti` with times, or the JSON of iperf3.
+    /// The measurements: qlog, the output of `ss -ti` with times, the JSON of iperf3, or a capture of packets.
     pub file: PathBuf,
     /// The run directory to write; by default runs/NAME of the file.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// The format, if the content of the file does not determine it: qlog, ss or iperf3.
+    /// The format, if the content of the file does not determine it: qlog, ss, iperf3 or pcap.
     #[arg(long)]
     pub format: Option<Format>,
     /// The name of the group of flows, which `accord compare` matches with a group of another run; a run
@@ -80,16 +80,14 @@ fn make(args: &Args, id: &str) -> Result<(Outline, Run), Failure> {
     let bytes = contents(path, limits::MEASURED)?;
     let bytes = unzipped(bytes)
         .map_err(|e| Failure::new(format!("{} cannot be unzipped: {e}", path.display())))?;
-    // A record with invalid bytes may be damaged, and the others are not.
-    let text = decoded_in_part(&bytes);
-    let Some(format) = args.format.or_else(|| Format::guess(&text)) else {
+    let Some(format) = args.format.or_else(|| Format::guess(&bytes)) else {
         let why = format!("the format of {} is unknown", path.display());
-        return Err(Failure::new(why).hint(Format::advice(&text)));
+        return Err(Failure::new(why).hint(Format::advice(&decoded_in_part(&bytes))));
     };
-    let measured = read(format, &text)
+    let measured = read(format, &bytes)
         .map_err(|e| Failure::new(format!("{}: {e}", path.display())).hinted(e.hint))?;
     let file = path.file_name().unwrap_or_default().to_string_lossy();
-    convert(args, id, &format!("measured: {file} ({})", format.name()), measured, &text)
+    convert(args, id, &format!("measured: {file} ({})", format.name()), measured, &bytes)
 }
 
 /// Returns the contents of a file, which may be compressed by gzip.
@@ -115,7 +113,7 @@ fn convert(
     id: &str,
     title: &str,
     measured: Measured,
-    text: &str,
+    contents: &[u8],
 ) -> Result<(Outline, Run), Failure> {
     let mut measured = measured;
     let packet = whole_packets(args, &mut measured)?;
@@ -157,7 +155,7 @@ fn convert(
     let manifest = Manifest {
         engine: Engine::Live,
         version: env!("CARGO_PKG_VERSION").into(),
-        scenario_hash: blake3::hash(text.as_bytes()).to_hex().to_string(),
+        scenario_hash: blake3::hash(contents).to_hex().to_string(),
         seed: 0,
         digest: Manifest::digest(&series),
         plan: None,

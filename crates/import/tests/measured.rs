@@ -429,3 +429,33 @@ fn times_in_front_of_lines_are_times() {
     let dated = dated.replace("1700000001.5", "2023-11-14T22:13:21.5+00:00");
     assert_eq!(read(Format::Ss, &dated).expect("an output").flows, one.flows);
 }
+
+/// A connection whose third segment is sent again, in every form of a capture.
+#[test]
+fn captures_have_the_connection_of_tcp() {
+    let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/pcap");
+    let capture = |name: &str| std::fs::read(seeds.join(name)).expect("a seed");
+    let names =
+        ["ethernet.pcap", "nanoseconds.pcap", "big-endian.pcap", "raw.pcapng", "loopback.pcap"];
+    for name in names {
+        let bytes = capture(name);
+        assert_eq!(Format::guess(&bytes), Some(Format::Pcap), "{name}");
+        let found = read(Format::Pcap, &bytes).expect("a capture");
+        assert_eq!(found.flows.len(), 1, "{name}");
+        let flow = &found.flows[0];
+        assert_eq!(flow.name, "10.0.0.1:1000 > 10.0.0.2:80");
+        // Five packets of 1040 bytes, of which four arrived first.
+        let totals = [Quantity::Sent, Quantity::Arrived, Quantity::Retransmitted];
+        assert_eq!(totals.map(|quantity| last(flow, quantity)), [5200.0, 4160.0, 1.0], "{name}");
+        // The acknowledgement after the repair has no round-trip time [Karn].
+        let times = samples(flow, Quantity::Rtt);
+        assert!(times.len() == 1 && (times[0].1 - 0.0415).abs() < 1e-6, "{name}: {times:?}");
+    }
+    let quic = read(Format::Pcap, capture("quic.pcapng")).expect("a capture");
+    let datagrams =
+        quic.flows.iter().find(|flow| flow.name.ends_with("(UDP)")).expect("one of UDP");
+    assert_eq!(last(datagrams, Quantity::Sent), 3.0 * 1228.0);
+    let cut = read(Format::Pcap, capture("cut-off.pcapng")).expect("a capture");
+    assert!(cut.remarks.iter().any(|r| r.contains("cut off")), "{:?}", cut.remarks);
+    assert!(read(Format::Pcap, b"\xd4\xc3\xb2\xa1").is_err());
+}

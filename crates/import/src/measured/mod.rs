@@ -1,4 +1,4 @@
-//! Readers of other programs' measurements of real flows: qlog, `ss -tin` and iperf3.
+//! Readers of other programs' measurements of real flows: qlog, `ss -tin`, iperf3, and captures of packets.
 //!
 //! A reader returns [`Measured`]: flows with timed samples of quantities, or an [`ImportError`]
 //! with the place of the error. Damaged records are skipped. [`Measured::remarks`] lists everything
@@ -6,13 +6,14 @@
 
 mod draft;
 mod iperf;
+mod pcap;
 mod qlog;
 mod records;
 mod ss;
 
 use crate::error::ImportError;
 use crate::limits;
-use crate::text::numbers;
+use crate::text::{decoded_in_part, numbers};
 use accord_units::{Words, words};
 use draft::Draft;
 
@@ -26,6 +27,8 @@ words! {
         Ss = "ss",
         /// The JSON of iperf3.
         Iperf3 = "iperf3",
+        /// A capture of packets: pcap or pcapng.
+        Pcap = "pcap",
     }
 }
 
@@ -37,11 +40,16 @@ impl Format {
             Format::Qlog => &[Cwnd, Ssthresh, Rtt, MinRtt, Sent, Arrived, Lost],
             Format::Ss => &[Cwnd, Ssthresh, Rtt, MinRtt, Sent, Arrived, Retransmitted],
             Format::Iperf3 => &[Cwnd, Rtt, Sent, Arrived, Retransmitted, Lost],
+            Format::Pcap => &[Rtt, Sent, Arrived, Retransmitted],
         }
     }
 
-    /// Returns the format of a text, or `None` if it is not recognised.
-    pub fn guess(text: &str) -> Option<Format> {
+    /// Returns the format of a file's contents, or `None` if it is not recognised.
+    pub fn guess(contents: impl AsRef<[u8]>) -> Option<Format> {
+        if pcap::is_capture(contents.as_ref()) {
+            return Some(Format::Pcap);
+        }
+        let text = decoded_in_part(contents.as_ref());
         let start = text.trim_start_matches('\u{feff}').trim_start();
         let head: String = start.chars().take(16_000).collect();
         let is_qlog = ["qlog_version", "urn:ietf:params:qlog", "qlog_format", "vantage_point"];
@@ -147,11 +155,18 @@ impl Measured {
 ///
 /// # Errors
 ///
-/// Fails if the text is too large or invalid in that format, or has no measurements.
-pub fn read(format: Format, text: &str) -> Result<Measured, ImportError> {
-    let text = limits::check(text, limits::MEASURED)?;
+/// Fails if the contents are too large or invalid in that format, or have no measurements.
+pub fn read(format: Format, contents: impl AsRef<[u8]>) -> Result<Measured, ImportError> {
     let mut draft = Draft::default();
+    if format == Format::Pcap {
+        pcap::read(contents.as_ref(), &mut draft);
+        return draft.finish(format.quantities());
+    }
+    // A record with invalid bytes may be damaged, and the others are not.
+    let text = decoded_in_part(contents.as_ref());
+    let text = limits::check(&text, limits::MEASURED)?;
     match format {
+        Format::Pcap => {}
         Format::Qlog => qlog::read(&numbers(text), &mut draft),
         Format::Ss => ss::read(text, &mut draft),
         Format::Iperf3 => iperf::read(&numbers(text), &mut draft),
