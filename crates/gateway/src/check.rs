@@ -130,7 +130,6 @@ fn finding(
 mod tests {
     use super::*;
     use crate::config::parse;
-    use std::path::Path;
 
     /// Returns the findings of a site with an uplink and one peer per service.
     fn findings(uplink: &str, services: &[(&str, f64)]) -> Vec<Finding> {

@@ -153,7 +153,6 @@ mod tests {
     use crate::sender::Next;
     use accord_units::Rate;
     use std::collections::VecDeque;
-    use std::path::Path;
 
     const SIZE: Bytes = Bytes::new(1480);
     const LINK: Rate = Rate::from_bps(20_000_000);

@@ -433,7 +433,6 @@ mod tests {
     use crate::config::{Site, parse};
     use crate::peer::{Control, Peer};
     use proptest::prelude::*;
-    use std::path::Path;
 
     const CAP: f64 = 30e6;
 

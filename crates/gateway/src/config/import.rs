@@ -441,6 +441,7 @@ mod tests {
     use super::super::{Endpoint, parse};
     use super::*;
     use proptest::prelude::*;
+    use std::path::Path;
 
     const PRIVATE: &str = "yAnz5TF+lXXJte14tji3zlMNq+hd2rYUIgJBgB3fBmk=";
     const SHARED: &str = "FpCyhws9cxwWoV4xELtfJvjJN+zQVRPISllRWgeopVE=";
@@ -508,10 +509,10 @@ mod tests {
         assert_eq!(site.peers[0].name, "peer1");
         // wg-quick takes a mark of its own then, too.
         let off = all.replacen("[Peer]", "FwMark = off\n[Peer]", 1);
-        let site = parse(&read(&off).expect("imported").site, Path::new("")).expect("a site");
+        let site = parse("", &read(&off).expect("imported").site).expect("a site");
         assert_eq!(site.interface.fwmark, Some(51820));
         let marked = all.replacen("[Peer]", "FwMark = 0xca6c\n[Peer]", 1);
-        let site = parse(&read(&marked).expect("imported").site, Path::new("")).expect("a site");
+        let site = parse("", &read(&marked).expect("imported").site).expect("a site");
         assert_eq!(site.interface.fwmark, Some(0xca6c));
         let server = format!(
             "[Interface]\nPrivateKey = {PRIVATE}\nAddress = 10.0.0.1/24\nListenPort = 7\nSaveConfig = true\n\

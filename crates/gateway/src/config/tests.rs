@@ -1,6 +1,7 @@
 //! Tests of the reader of site files.
 
 use super::*;
+use accord_units::Duration;
 
 #[test]
 fn a_mistake_does_not_hide_the_status_socket() {

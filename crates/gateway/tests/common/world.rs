@@ -9,7 +9,6 @@ use accord_units::{Bytes, Duration, Rate, Time};
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::rc::Rc;
 
 /// Sessions whose handshakes are repeated by the clock of the world. boringtun's own timers are of
