@@ -1,4 +1,4 @@
-//! The results of a class: what its students handed in, with each attempt run again.
+//! The results of a class: the work of its students, with each attempt run again.
 
 use crate::exercise::Exercise;
 use crate::hand_in::Work;
@@ -21,7 +21,7 @@ const NAME: usize = 60;
 pub struct Class {
     /// The students in the order of their names.
     pub students: Vec<Student>,
-    /// What cannot be graded, a sentence each: files without a line, and lines that are damaged.
+    /// Everything that cannot be graded, a sentence each: files without a line, and lines that are damaged.
     pub refused: Vec<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct Student {
     pub marks: BTreeMap<String, Mark>,
     /// The number of lessons for which the student guessed.
     pub guesses: usize,
-    /// What the teacher should know, such as a line that was changed.
+    /// Remarks for the teacher, such as a line that was changed.
     pub remarks: Vec<String>,
 }
 

@@ -101,7 +101,7 @@ pub enum Ask {
         /// The entry.
         id: String,
     },
-    /// The result beside a guess, which takes a run of the lesson.
+    /// The result next to a guess, which takes a run of the lesson.
     Guess {
         /// The lesson.
         id: String,

@@ -1,4 +1,4 @@
-//! What a student hands in: a line with the guesses and the attempts at exercises, and its signature.
+//! The work that a student hands in: a line with the guesses and the attempts at exercises, and its signature.
 //!
 //! The key of the signature is in every page, so a signature shows that a line was changed by accident or by
 //! hand, and not that its student wrote it. Grading does not trust it: it runs each attempt again.

@@ -1,4 +1,4 @@
-//! Lessons: a question, the reader's guess, and the result beside it.
+//! Lessons: a question, the reader's guess, and the result next to it.
 //!
 //! A guess is judged by running the lesson, as the answer to an exercise is. No result is stored.
 
@@ -26,13 +26,13 @@ static LESSON_TEXTS: LazyLock<BTreeMap<String, Lesson>> = LazyLock::new(|| {
 pub struct Lesson {
     /// The question of the lesson.
     pub question: String,
-    /// What a reader needs for a guess.
+    /// The facts that a reader needs for a guess.
     pub about: String,
     /// The question for a guess.
     pub guess: Guess,
     /// The reason for the result.
     pub why: String,
-    /// What the plots and tables show.
+    /// The findings in the plots and tables.
     pub look: String,
     /// Changes to try.
     pub tries: String,
@@ -84,14 +84,14 @@ pub struct Shown {
     next: Option<&'static str>,
 }
 
-/// The result beside a guess.
+/// The result next to a guess.
 #[derive(Debug, Serialize)]
 pub struct Judged {
     /// True if the guess is right.
     pub right: bool,
     /// The guess in words: a number with its unit, or the text of a choice.
     pub guess: String,
-    /// The measured figures: what they are, and their values with units.
+    /// The measured figures: their names, and their values with units.
     pub rows: Vec<(String, String)>,
     /// A sentence on the guess.
     pub message: String,

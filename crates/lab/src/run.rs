@@ -86,8 +86,8 @@ pub fn coarser(scenario: &Scenario) -> Option<f64> {
     (factor <= COARSEST).then_some(factor)
 }
 
-/// Shows theory, and the fluid with longer steps, once and without an error estimate: what a page can draw while
-/// a slider moves. Nothing is kept. Returns false if the page has gone.
+/// Shows theory, and the fluid with longer steps, once and without an error estimate, for a slider that
+/// moves. Nothing is kept. Returns false if the page has gone.
 pub fn preview(scenario: &Scenario, page: &mut dyn Page) -> bool {
     let mut runs = Vec::new();
     runs.extend(accord::run(scenario, Engine::Theory, &Options::default(), &mut Quiet).ok());
@@ -96,7 +96,7 @@ pub fn preview(scenario: &Scenario, page: &mut dyn Page) -> bool {
     {
         runs.extend(fluid::run_with_step(scenario, factor * step, &mut Quiet).ok());
     }
-    // Without either the page keeps what it shows.
+    // Without either the page keeps its plots.
     runs.is_empty() || page.show(view(scenario, &runs, false))
 }
 
@@ -122,7 +122,7 @@ pub fn run(scenario: &Scenario, engines: &[Engine], page: &mut dyn Page) -> Opti
                 }
             }
         }
-        // What is fast is shown together.
+        // Fast engines are shown together.
         let more = engines.get(i + 1).is_some_and(|e| is_quick(*e, scenario));
         if !more && !page.show(view(scenario, &runs, true)) {
             return None;
@@ -234,7 +234,7 @@ mod tests {
         file.points(&accord::catalogue(), None).expect("it is a scenario").swap_remove(0)
     }
 
-    /// A preview takes a bounded number of steps, whatever the machine does meanwhile.
+    /// A preview takes a bounded number of steps, however busy the machine is.
     #[test]
     fn previews_of_lessons_take_little_work() {
         let with: Vec<&str> = (LESSONS.iter())

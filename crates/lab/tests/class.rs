@@ -42,7 +42,7 @@ fn a_class_is_graded_by_its_own_numbers() {
     put("twice.txt", &work(" ADA ", &[]).line());
     let old = Work { version: "0.0.1".into(), ..work("Old", &[("11-stability", &[1.0])]) };
     put("old.txt", &old.line());
-    // What is no work.
+    // Files without work.
     put("photo.png", "\u{0}\u{1}");
     put("cut.txt", &ada.line()[..60]);
     put(".hidden", &ada.line());

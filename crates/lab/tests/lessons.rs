@@ -52,7 +52,7 @@ fn figures(text: &str) -> Vec<(f64, &str)> {
         .collect()
 }
 
-/// Returns what a lesson says to look at and to try, and its TOML.
+/// Returns the findings of a lesson, the changes to try, and its TOML.
 fn parts(id: &str) -> [&'static str; 3] {
     let lesson = Lesson::of(id).expect("it has texts");
     [&lesson.look, &lesson.tries, text(id)]

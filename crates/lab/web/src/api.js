@@ -34,7 +34,7 @@ export const exercise = (id, seed) => ask({ ask: "exercise", id, seed });
 export const grade = (id, seed, answer) => ask({ ask: "grade", id, seed, answer });
 /** Returns the texts of a lesson, or null if the entry is none. */
 export const lesson = (id) => ask({ ask: "lesson", id });
-/** Returns the result beside a guess: { right, guess, rows, message }. It takes a run. */
+/** Returns the result next to a guess: { right, guess, rows, message }. It takes a run. */
 export const guess = (id, guess) => ask({ ask: "guess", id, guess });
 /** Returns the line that a student hands in. */
 export const handIn = (work) => ask({ ask: "hand_in", work });

@@ -1,4 +1,4 @@
-// A lesson next to the editor: the question, the reader's guess, then the result beside the guess.
+// A lesson next to the editor: the question, the reader's guess, then the result next to the guess.
 import * as api from "./api.js";
 import { element } from "../../../report/web/src/dom.js";
 
@@ -79,7 +79,7 @@ export class LessonPanel {
     return element("form", { class: "guess", onsubmit: submit }, element("p", {}, ...nodes(ask)), field, element("span", { class: "buttons" }, element("button", { type: "submit" }, "Guess"), skip));
   }
 
-  /** Judges a guess, and shows the result beside it. */
+  /** Judges a guess, and shows the result next to it. */
   async judge(guess, id) {
     const { form, after } = this;
     const waiting = setTimeout(() => (after.textContent = "The lesson runs …"), 300);
@@ -98,7 +98,7 @@ export class LessonPanel {
     }
   }
 
-  /** Shows the reason, with the result beside the guess if there is one. */
+  /** Shows the reason, with the result next to the guess if there is one. */
   explain(judged) {
     const { why, look, tries } = this.lesson;
     const row = (name, value, kind) => element("tr", { class: kind }, element("th", { scope: "row" }, ...nodes(name)), element("td", {}, ...nodes(value)));

@@ -267,7 +267,7 @@ class Laboratory {
     if (this.editor.text !== this.place.base) this.lesson.skip();
     this.sliders();
     clearTimeout(this.waiting);
-    // A text that was opened is whole: nobody types.
+    // A text that was opened is whole, so its check need not wait.
     this.waiting = setTimeout(() => this.check(), this.opening ? 0 : this.sliding ? REST : PAUSE);
   }
 
@@ -352,14 +352,14 @@ class Laboratory {
       const done = await api.run(request, running.signal, (event) => {
         if (running.signal.aborted) return;
         if (event.event === "failed") failures.push(event.message);
-        // Where only packets have figures, a preview would leave nothing of them.
+        // A preview has no packets, so it leaves the plots of a scenario of which only packets have figures.
         if (preview && event.event === "view" && JSON.parse(event.plots).points[0].panels.length === 0) return;
         this.result.take(event);
         if (event.event === "view") failures.forEach((text) => this.result.failed(text));
       });
       if (!running.signal.aborted) this.result.done(done);
     } catch (error) {
-      // The check of the text says what is wrong.
+      // The check of the text reports mistakes.
       if (!preview) failed(error);
     }
     if (this.running === running) byId("stop").disabled = true;

@@ -20,7 +20,7 @@ export class Work {
       const all = JSON.parse(this.storage.getItem(KEY));
       if (plain(all)) this.all = all;
     } catch {
-      // What the page knows stays.
+      // The page keeps its own copy.
     }
     return this.all;
   }

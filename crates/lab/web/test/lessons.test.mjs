@@ -51,7 +51,7 @@ async function named(name) {
   await page.waitForFunction((name) => window.laboratory.exercise.student === name, name);
 }
 
-test("a lesson shows its question first, and the result beside the guess", async () => {
+test("a lesson shows its question first, and the result next to the guess", async () => {
   await drawn();
   assert.match(await lesson().locator(".question").innerText(), /Why does the window of NewReno/);
   assert.equal(await shown(), false, "the plots follow the guess");
