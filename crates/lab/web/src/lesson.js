@@ -14,10 +14,10 @@ export class LessonPanel {
     Object.assign(this, { root, work, student, hide, openOther: open, failed });
   }
 
-  /** Shows a lesson. Null, and what is no lesson, hides the panel. `asks` is false if its results are not hidden. */
+  /** Shows a lesson. Null, and what is no lesson, hides the panel. `asks` is true if its results are hidden until the reader has guessed. */
   async open(id, asks) {
     this.id = id;
-    this.asks = asks && this.guess() === undefined;
+    this.asks = Boolean(asks) && this.guess() === undefined;
     this.hide(this.asks);
     const lesson = id && (await api.lesson(id));
     if (this.id !== id) return;
