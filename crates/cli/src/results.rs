@@ -10,6 +10,8 @@ use accord::report::{
 };
 use accord::scenario::{Scenario, print};
 use accord::{Catalogue, File as Source};
+use object::read::elf::ElfFile64;
+use object::{Endianness, Object, ReadCache};
 use serde_json::Value;
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -101,19 +103,29 @@ pub fn is_elsewhere() -> bool {
     IDENTITY.get().is_some()
 }
 
-/// Returns an identification of this build: a hash of the program, or its version if it cannot read
-/// itself.
+/// Returns an identification of this build: that of the linker, which is a hash of the program, or such a
+/// hash where it has none, or `unknown` if the program cannot read itself.
 pub fn build() -> String {
     if let Some(build) = IDENTITY.get() {
         return build.clone();
     }
-    let read = std::env::current_exe().and_then(File::open);
-    let hash = read.and_then(|program| {
-        let mut hash = blake3::Hasher::new();
-        hash.update_reader(program)?;
-        Ok(hash.finalize().to_hex())
-    });
-    hash.map_or("unknown".into(), |hash| hash[..16].into())
+    let program = || std::env::current_exe().and_then(File::open);
+    let linked = program().ok().and_then(|program| linked(ReadCache::new(program)));
+    linked.unwrap_or_else(|| {
+        let hash = program().and_then(|program| {
+            let mut hash = blake3::Hasher::new();
+            hash.update_reader(program)?;
+            Ok(hash.finalize().to_hex())
+        });
+        hash.map_or("unknown".into(), |hash| hash[..16].into())
+    })
+}
+
+/// Returns the identification that the linker has written into a program.
+fn linked(program: ReadCache<File>) -> Option<String> {
+    let elf = ElfFile64::<Endianness, _>::parse(&program).ok()?;
+    let id = elf.build_id().ok()??;
+    Some(id.iter().take(8).map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// Returns the JSON of the results.
@@ -157,4 +169,24 @@ pub fn write(dir: &Path, outcomes: &[Outcome], csv: bool) -> Result<String, Fail
         contents => write_sweep_dir(dir, contents, &html)?,
     }
     Ok(dir.join("page.html").display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The identification is the same each time, of the linker or of the hash alike.
+    #[test]
+    fn a_build_has_an_identification_of_sixteen_digits() {
+        let found = build();
+        assert!(found.len() == 16 && found.bytes().all(|b| b.is_ascii_hexdigit()), "{found}");
+        assert_eq!(found, build());
+    }
+
+    #[test]
+    fn a_file_that_no_linker_wrote_has_no_identification() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml");
+        let file = File::open(path).expect("it is there");
+        assert_eq!(linked(ReadCache::new(file)), None);
+    }
 }

@@ -4,7 +4,7 @@ use super::table::Table;
 use crate::fail::Failure;
 use accord::columns::Format;
 use accord::solver::{Demand, Problem, ProblemError, Routes};
-use std::collections::BTreeMap;
+use indexmap::{IndexMap, IndexSet};
 use std::path::Path;
 
 const LINK_COLUMNS: [&str; 2] = ["link", "capacity_bps"];
@@ -72,7 +72,7 @@ impl Network {
             .map(|row| demands.of(row))
             .collect::<Result<Vec<Demand>, Failure>>()?;
 
-        let index: BTreeMap<&str, u32> = (link_names.iter().map(String::as_str)).zip(0..).collect();
+        let index: IndexMap<&str, u32> = (link_names.iter().map(String::as_str)).zip(0..).collect();
         let path = flows.column("path")?;
         let (mut offsets, mut hops) = (vec![0], Vec::new());
         for (row, flow) in flow_names.iter().enumerate() {
@@ -102,9 +102,12 @@ fn names(table: &Table, kind: &str) -> Result<Vec<String>, Failure> {
     let mut names = Vec::with_capacity(table.rows());
     for row in 0..table.rows() {
         match table.text(row, column) {
-            Some(name) => names.push(name),
+            Some(name) => names.push(name.into_owned()),
             None => return Err(table.wrong(row, format!("the {kind} has no name"))),
         }
+    }
+    if names.iter().collect::<IndexSet<_>>().len() == names.len() {
+        return Ok(names);
     }
     let mut order: Vec<usize> = (0..names.len()).collect();
     order.sort_by(|&a, &b| names[a].cmp(&names[b]));
@@ -147,7 +150,7 @@ impl<'a> Demands<'a> {
             let e = self.table.wrong(row, format!("unknown utility \"{named}\""));
             return Err(e.hint(format!("known: {known}")));
         };
-        let mut given = BTreeMap::new();
+        let mut given: Vec<(&str, f64)> = Vec::new();
         for &(name, column) in &self.parameters {
             let Some(value) = self.table.number(row, column)? else {
                 continue;
@@ -157,10 +160,11 @@ impl<'a> Demands<'a> {
                 let hint = format!("leave the cell empty; {utility} has: {}", own.join(", "));
                 return Err(self.table.wrong(row, e).hint(hint));
             }
-            given.insert(name, value);
+            given.push((name, value));
         }
+        let find = |name: &str| given.iter().find(|(known, _)| *known == name).map(|pair| pair.1);
         let need = |name: &str| {
-            given.get(name).copied().ok_or_else(|| {
+            find(name).ok_or_else(|| {
                 let e = format!("the utility {utility} needs {name}");
                 self.table.wrong(row, e)
             })
@@ -169,7 +173,7 @@ impl<'a> Demands<'a> {
             true => Ok(value),
             false => Err(self.table.wrong(row, format!("{name} is {value}; it must be positive"))),
         };
-        let or = |name: &str, default: f64| given.get(name).copied().unwrap_or(default);
+        let or = |name: &str, default: f64| find(name).unwrap_or(default);
         let weight = or("weight", 1.0);
         Ok(match utility {
             "log" => Demand::Log { weight },

@@ -3,6 +3,7 @@
 use crate::fail::Failure;
 use accord::columns::{Cell, Format, foreign};
 use accord::files::{open, read};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 /// The largest table that is read, in bytes.
@@ -92,11 +93,11 @@ impl Table {
     }
 
     /// Returns the text of a cell, or `None` if it is empty. A whole number is text, too.
-    pub fn text(&self, row: usize, column: usize) -> Option<String> {
+    pub fn text(&self, row: usize, column: usize) -> Option<Cow<'_, str>> {
         match &self.columns[column].1[row] {
             Cell::Empty => None,
-            Cell::Text(text) => Some(text.clone()),
-            Cell::Number(number) => Some(number.to_string()),
+            Cell::Text(text) => Some(text.into()),
+            Cell::Number(number) => Some(number.to_string().into()),
         }
     }
 

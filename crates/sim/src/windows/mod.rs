@@ -14,8 +14,9 @@
 //! The result is exact. The arrivals at a shared link are in the order of their events, (time,
 //! kind, index). At a sample, and at any other event of the calendar, all parts have been computed
 //! up to that time and no further. `tests/shortcuts.rs` and `tests/windows.rs` compare the runs
-//! with those of the events engine. Without windows `newreno-10` takes 1.7 times the CPU time,
-//! `newreno-250` and `vegas-250` 1.6 times, and `monaco-20` 4 times.
+//! with those of the events engine. Without windows `newreno-10` takes 1.7 times the instructions,
+//! `newreno-250` 1.5 times, `vegas-250` 1.3 times, `monaco-20` 3.2 times, `on-off-100` 1.4 times and
+//! `web-500` 1.2 times.
 //!
 //! The windows engine runs flows with any application over links that never change (`layout.rs`). The
 //! next action of an application is a time of its flow, as a wake-up is, so it needs no event either.

@@ -1,5 +1,9 @@
 //! The fast path of acknowledgements: packets are in flight, all in order, and only the window
 //! limits them. Its results are those of the general path, and it tests one flag.
+//!
+//! A sender with a log takes it, too, while the packets in flight were sent once, no probe or recovery is
+//! under way, and no packet that is known to have arrived was sent after one in flight. RACK then finds no
+//! losses, and its timers follow from the times of the latest acknowledgement and packet.
 
 use super::{Fast, StreamSender};
 use accord_control::{Acked, Allowance, Controller, PathView};
@@ -79,7 +83,7 @@ impl<C: Controller> StreamSender<C> {
         let is_settled = self.una >= self.loss_state.recover && self.loss_state.doubt.is_none();
         let is_fast = match &mut self.log {
             None => true,
-            Some(log) => is_settled && log.is_plain(&self.rtt, now),
+            Some(log) => self.sent.is_none() && is_settled && log.is_plain(&self.rtt, now),
         };
         if is_fast && self.deadline == self.fast_deadline() {
             self.fast = match &self.log {
