@@ -17,6 +17,7 @@ mod counts;
 mod dctcp;
 mod ecn;
 mod eifel;
+mod fast_path;
 mod outstanding;
 mod pacing;
 mod pairs;
