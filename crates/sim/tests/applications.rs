@@ -6,7 +6,7 @@ use crate::windows::compared;
 use accord_sim::{Plan, plan};
 use proptest::prelude::*;
 
-/// What a flow may be: its controller, its demand and more.
+/// The kinds of flows: controller, demand and more.
 const FLOWS: [&str; 19] = [
     "controller = \"newreno\"",
     "controller = \"newreno\"\ndemand = { size = \"300 kB\" }",
@@ -63,7 +63,7 @@ fn mixed(flows: &[(usize, &str, &str, usize)], queue: &str, more: &str) -> Strin
     text
 }
 
-/// Each kind of flow alone, beside a greedy one.
+/// Each kind of flow alone, alongside a greedy one.
 #[test]
 fn each_application_alone() {
     for (kind, text) in FLOWS.iter().enumerate() {

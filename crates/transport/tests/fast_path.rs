@@ -25,7 +25,7 @@ const CONTROLLERS: [(&str, &[(&str, Raw)]); 8] = [
     ("copa", &[]),
 ];
 
-/// A link, and what an application does.
+/// A link and an application.
 #[derive(Clone, Debug)]
 struct Script {
     seed: u64,
@@ -61,7 +61,7 @@ fn scripts() -> impl Strategy<Value = Script> {
     )
 }
 
-/// Sends what may go: the packets of a burst, or one by one. Returns the time at which to ask again.
+/// Sends the packets of a burst, or one by one those that are due. Returns the time at which to ask again.
 fn send<C: Controller>(
     sender: &mut StreamSender<C>,
     burst: Option<Range<u64>>,

@@ -60,7 +60,7 @@ impl Due {
     }
 
     /// Adds an entry for a sender, not before any that was taken. `due` is the time of its entry in
-    /// the slots that was added last and not taken, or `Time::MAX`: the caller keeps it, next to what
+    /// the slots that was added last and not taken, or `Time::MAX`: the caller keeps it, on a line that
     /// it reads as well. Nothing is added if there is an entry at `at` or before it.
     #[inline]
     pub fn add(&mut self, due: &mut Time, sender: usize, at: Time) {
@@ -88,7 +88,8 @@ impl Due {
     }
 
     /// Takes the entries before `until`. `senders` becomes the list of their senders, of which a few may
-    /// be named twice. `due` finds the time of [`Due::add`] in what the caller keeps for a sender.
+    /// be named twice. `kept` is the caller's state of each sender, in which `due` finds the time of
+    /// [`Due::add`].
     pub fn take<T>(
         &mut self,
         until: Time,

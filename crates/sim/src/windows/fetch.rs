@@ -21,7 +21,7 @@ const BOXES: usize = 3;
 
 impl WindowsEngine<'_> {
     /// Prefetches the data of senders that are advanced after the present one and have replies before
-    /// `until`. `later` returns the sender that comes so many places after it.
+    /// `until`. `later` returns the sender at a distance.
     #[inline(always)]
     pub fn fetch_senders(&self, later: impl Fn(usize) -> Option<usize>, until: Time) {
         let busy = |after| {

@@ -85,7 +85,7 @@ pub struct StreamSender<C = AnyController> {
     packet: Bytes,
     /// The receiver's latest count of marked packets.
     marked: u32,
-    /// Whether packets are in flight, all in order, and only the window limits them. The sender
+    /// The fast path: packets are in flight, all in order, and only the window limits them. The sender
     /// then takes most acknowledgements by [`StreamSender::acknowledge`].
     fast: Fast,
     /// True while losses are repaired, until all packets before
