@@ -39,7 +39,7 @@ def main():
     arguments.add_argument("program", type=os.path.abspath)
     arguments.add_argument("files", nargs="*")
     arguments.add_argument("--than", type=os.path.abspath, metavar="OTHER")
-    asked = arguments.parse_args()
+    asked = arguments.parse_intermixed_args()
     files = asked.files or sorted(
         str(path.relative_to(ROOT)) for place in ("scenarios", "packs") for path in (ROOT / place).rglob("*.toml")
         if path.name != "pack.toml"
