@@ -558,7 +558,6 @@ packet = "1500 B"
 
 /// A program is the subject of an evaluation. A busy machine gives no verdict, and no other one.
 #[test]
-#[expect(clippy::print_stderr, reason = "what is skipped is said")]
 fn a_program_is_evaluated() {
     let place = Place::new("evaluate");
     std::fs::create_dir(place.0.join("mine")).expect("a directory");

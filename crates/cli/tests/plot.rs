@@ -86,7 +86,7 @@ fn the_schema_refuses_what_the_program_refuses() {
     }
 }
 
-/// The schemas of packs and rules take what the program takes, and refuse what it refuses.
+/// The schemas of packs and rules take and refuse the same files as the program.
 #[test]
 fn packs_and_rules_have_schemas() {
     let dir = folder(&[]);

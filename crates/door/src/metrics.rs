@@ -55,11 +55,11 @@ impl Metrics {
 /// A field of a state that is a metric.
 #[derive(Debug)]
 pub struct Metric<T> {
-    /// Its name, behind the program's prefix.
+    /// The name, behind the program's prefix.
     pub name: &'static str,
-    /// Its type: counter or gauge.
+    /// The type: counter or gauge.
     pub kind: &'static str,
-    /// Its description.
+    /// The description.
     pub help: &'static str,
     /// Returns its value, if there is one.
     pub read: fn(&T) -> Option<f64>,

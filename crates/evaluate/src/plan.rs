@@ -258,6 +258,9 @@ fn of_case(pack: &Pack, case: &Case, why: &str) -> Errors {
     TextError::at(&pack.origin, case.span.clone(), message, None).into()
 }
 
+/// The scenarios of the points of a sweep, each with the instances of the subject if it is a program.
+type Points = Vec<(Scenario, Option<Instances>)>;
+
 /// Returns the scenarios by seed and point with the subject in them, or why it does not fit.
 fn with_subject(
     file: &File,
@@ -266,7 +269,7 @@ fn with_subject(
     subject: &Subject,
     order: &Order,
     catalogue: &Catalogue,
-) -> Result<Vec<Vec<(Scenario, Option<Instances>)>>, String> {
+) -> Result<Vec<Points>, String> {
     let mut file = file.clone();
     for (path, value) in placed(subject, case, pack) {
         file.set(&path, &value).map_err(|e| e.message)?;

@@ -89,7 +89,7 @@ impl Model<'_> {
         let s = self.scenario;
         let name = &s.groups[f.group].name;
         if losses > 0.0 && window < SMALL {
-            notes.add_of("time-outs", &name, 1.0 - window / SMALL, format!(
+            notes.add_of("time-outs", name, 1.0 - window / SMALL, format!(
                 "windows of {name} are {window:.1} pkt, and half of that after a loss: packets then often wait for time-outs, which are left out"
             ));
         }
@@ -97,7 +97,7 @@ impl Model<'_> {
             && window * rtt > settles(s, f)
         {
             let part = 1.0 - settles(s, f) / (window * rtt);
-            notes.add_of("growth", &name, part, format!(
+            notes.add_of("growth", name, part, format!(
                 "{name} grows by a packet per round trip after a slow start that may end early in packets: up to {:.0} s to windows of {window:.0} pkt, in a steady part that begins before",
                 window * rtt
             ));
@@ -105,7 +105,7 @@ impl Model<'_> {
         if let WindowLaw::Vegas { .. } = control.dynamics.law
             && window < FEW
         {
-            notes.add_of("windows", &name, 1.0 / window, format!(
+            notes.add_of("windows", name, 1.0 / window, format!(
                 "windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
                 100.0 / window
             ));
@@ -119,7 +119,7 @@ impl Model<'_> {
             && matches!(control.dynamics.law, WindowLaw::Vegas { .. })
             && rtt > LONG
         {
-            notes.add_of("base", &name, 0.2, format!(
+            notes.add_of("base", name, 0.2, format!(
                 "{name} measures its base round-trip time of {:.0} ms while queues form: in packets it may take a part of a queue for it, and here less",
                 1e3 * rtt
             ));
@@ -132,7 +132,7 @@ impl Model<'_> {
         {
             let (packets, kept) = (target / control.packet, Bytes::from_f64(target));
             let size = if packets < 1.0 { 1.0 / packets } else { 0.2 / packets };
-            notes.add_of("packets", &name, size, if packets < 1.0 {
+            notes.add_of("packets", name, size, if packets < 1.0 {
                 format!(
                     "{name} keeps {kept} queued, less than a packet of {}: whole packets wait in a run, or none",
                     f.packet
@@ -147,7 +147,7 @@ impl Model<'_> {
         let slowest = f.path.iter().map(|&l| s.links[l].rate.as_bps_f64());
         let waits = 0.5 * f.packet.bits_f64() / slowest.fold(f64::INFINITY, f64::min);
         if waits > COARSE * rtt {
-            notes.add_of("waits", &name, waits / rtt, format!(
+            notes.add_of("waits", name, waits / rtt, format!(
                 "control packets of {name} wait for the packet in service, {:.1} ms on average, which is left out of round-trip times",
                 1e3 * waits
             ));

@@ -3,18 +3,38 @@
 
 use crate::error::nearest;
 use crate::{
-    Data, Default, Own, Problem, Problems, Section, Shape, Span, Table, Value, quote, read,
+    Checked, Data, Default, Own, Problem, Problems, Section, Shape, Span, Table, Value, quote, read,
 };
 
+/// The check of the forms that only one kind of file has.
+pub trait Check: Own {
+    /// The context that the check needs beyond the value.
+    type Context: ?Sized;
+
+    /// Checks a value.
+    ///
+    /// # Errors
+    /// Fails if the value is wrong. Further problems go to those of the checker.
+    fn check(&self, value: &Value, checker: &mut Checker<'_, Self>) -> Result<(), Problem>;
+}
+
+impl Check for Checked {
+    type Context = ();
+
+    fn check(&self, value: &Value, _: &mut Checker<'_, Self>) -> Result<(), Problem> {
+        (self.check)(value)
+    }
+}
+
 /// Collects the problems of a tree's form.
-pub struct Checker<'a, X: Own> {
-    /// What the forms of this kind of file know beyond a value.
+pub struct Checker<'a, X: Check> {
+    /// The context of the forms of this kind of file.
     pub context: &'a X::Context,
     /// The problems found so far.
     pub problems: &'a mut Problems,
 }
 
-impl<X: Own> Checker<'_, X> {
+impl<X: Check> Checker<'_, X> {
     /// Checks the keys of a table and their values.
     pub fn table(&mut self, table: &Table, span: Span, section: &'static Section<X>) {
         for entry in &table.entries {

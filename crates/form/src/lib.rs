@@ -1,7 +1,7 @@
 //! Files of tables that people write, in TOML: the reader that all kinds of files share.
 //!
 //! A text becomes a tree in which each value knows its place ([`Table`]). Key tables ([`Section`]) say
-//! which keys a table has, the form of their values and what they mean. The check against them
+//! which keys a table has, the form of their values and their meaning. The check against them
 //! ([`Checker`]) finds all problems at once, with places and hints. Then a [`Reader`] takes the values.
 //! The JSON Schema ([`schema()`]) and the reference ([`reference()`]) come from the same tables.
 //!
@@ -29,7 +29,7 @@ pub mod schema;
 mod shape;
 mod tree;
 
-pub use check::Checker;
+pub use check::{Check, Checker};
 pub use error::{Errors, Problem, Problems, Source, Span, TextError, fail, quote, suggest};
 pub use read::Reader;
 pub use reference::{KeyTable, in_code, reference, sections};
@@ -43,7 +43,7 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// Fails with all that is not as the key tables have it.
-pub fn tree<X: Own>(
+pub fn tree<X: Check>(
     source: &Arc<Source>,
     file: &'static Section<X>,
     context: &X::Context,

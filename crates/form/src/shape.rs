@@ -1,14 +1,11 @@
 //! The keys of a file and the values that they may hold, as data. The checker, the reader's
 //! defaults, the JSON Schema and the reference all come from these tables. So they always agree.
 
-use crate::{Checker, Problem, Value, quote};
+use crate::{Problem, Value, quote};
 use std::fmt::Debug;
 
 /// The forms of values that only one kind of file has.
 pub trait Own: Copy + Debug + 'static {
-    /// What their check knows beyond the value.
-    type Context: ?Sized;
-
     /// Returns a description of the expected values, for people.
     fn expected(&self) -> String;
 
@@ -17,12 +14,6 @@ pub trait Own: Copy + Debug + 'static {
 
     /// Returns the JSON Schema of the values.
     fn schema(&self) -> serde_json::Value;
-
-    /// Checks a value.
-    ///
-    /// # Errors
-    /// Fails if the value is wrong. Further problems go to those of the checker.
-    fn check(&self, value: &Value, checker: &mut Checker<'_, Self>) -> Result<(), Problem>;
 
     /// Returns the words that a value may be.
     fn words(&self) -> Vec<&'static str> {
@@ -54,8 +45,6 @@ pub struct Checked {
 }
 
 impl Own for Checked {
-    type Context = ();
-
     fn expected(&self) -> String {
         self.expected.into()
     }
@@ -66,10 +55,6 @@ impl Own for Checked {
 
     fn schema(&self) -> serde_json::Value {
         serde_json::json!({ "type": self.types })
-    }
-
-    fn check(&self, value: &Value, _: &mut Checker<'_, Self>) -> Result<(), Problem> {
-        (self.check)(value)
     }
 }
 

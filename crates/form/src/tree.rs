@@ -33,8 +33,8 @@ pub enum Data {
     List(Vec<Value>),
     /// A table.
     Table(Table),
-    /// What a reader put in the place of a value, such as the contents of a file in that of its
-    /// name; and what it is, for a message.
+    /// The replacement that a reader put in the place of a value, such as the contents of a file in that of its
+    /// name; and its description, for a message.
     Made(&'static str, Arc<dyn Any + Send + Sync>),
 }
 
@@ -81,7 +81,7 @@ impl Value {
         }
     }
 
-    /// What a reader made of the value, if it is of this type.
+    /// The replacement of the value, if it is of this type.
     pub fn made<T: 'static>(&self) -> Option<&T> {
         match &self.data {
             Data::Made(_, made) => made.downcast_ref(),

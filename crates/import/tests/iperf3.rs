@@ -61,6 +61,6 @@ fn the_first_interval_after_an_omission_starts_at_zero() {
 fn a_run_without_intervals_has_failed() {
     let mut file: Value = serde_json::from_str(FILE).expect("JSON");
     file["intervals"] = Value::Array(Vec::new());
-    let error = read(Format::Iperf3, &file.to_string()).expect_err("nothing was measured");
+    let error = read(Format::Iperf3, file.to_string()).expect_err("nothing was measured");
     assert!(error.to_string().contains("iperf3 failed"), "{error}");
 }

@@ -177,7 +177,7 @@ fn a_damaged_record_of_qlog_costs_itself() {
 }
 
 fn measured_as(format: Format, name: &str) -> Measured {
-    read(format, &file(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    read(format, file(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// Returns the rates of a flow over all of its time, sent and arrived.
@@ -240,7 +240,7 @@ fn sums_stand_for_the_other_end_of_iperf3() {
     };
     // Old versions write numbers that JSON does not have.
     for start in ["0", "-nan", "nan", "inf"] {
-        let measured = read(Format::Iperf3, &udp(start)).expect("a run");
+        let measured = read(Format::Iperf3, udp(start)).expect("a run");
         let flow = &measured.flows[0];
         assert_eq!(samples(flow, Quantity::Arrived), [(0.0, 0.0), (2.0, 1000.0)]);
         assert_eq!(samples(flow, Quantity::Lost), [(0.0, 0.0), (2.0, 5.0)]);

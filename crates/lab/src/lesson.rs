@@ -189,7 +189,7 @@ impl Lesson {
 /// Returns the measured figures of checks.
 fn rows(checks: &[Check]) -> Vec<(String, String)> {
     let row = |c: &Check| {
-        let value = c.measured().map_or_else(|| "none".into(), |e| quantity(e.mean, c.unit));
+        let value = c.measured().map_or_else(|| "no value".into(), |e| quantity(e.mean, c.unit));
         let over =
             if c.over == accord::scenario::Over::Variation { "variation of the " } else { "" };
         (format!("{over}{} of {}, {}", c.metric, c.of, c.engine), value)

@@ -62,8 +62,6 @@ pub(crate) enum Own {
 }
 
 impl accord_form::Own for Own {
-    type Context = Catalogue;
-
     fn expected(&self) -> String {
         let words_or = |other: &str| {
             let words: Vec<_> = self.words().iter().map(|w| quote(w)).collect();
@@ -177,6 +175,10 @@ impl accord_form::Own for Own {
             _ => Vec::new(),
         }
     }
+}
+
+impl accord_form::Check for Own {
+    type Context = Catalogue;
 
     fn check(&self, value: &Value, checker: &mut Checker<'_, Own>) -> Result<(), Problem> {
         match self {

@@ -280,17 +280,17 @@ impl Found {
         for (group, doubts) in groups {
             let name = &scenario.groups[group].name;
             if doubts.competes {
-                self.notes.add_of("swings", &name, 0.1, format!(
+                self.notes.add_of("swings", name, 0.1, format!(
                     "{name} meets its target only on average; the link may go idle, and it queues more alongside flows that fill the buffer"
                 ));
             }
             if doubts.between {
-                self.notes.add_of("band", &name, 0.3, format!(
+                self.notes.add_of("band", name, 0.3, format!(
                     "{name} rests anywhere between its two thresholds: each point between them is an equilibrium, and the one in the middle is shown"
                 ));
             }
             if doubts.close {
-                self.notes.add_of("base", &name, 0.2, format!(
+                self.notes.add_of("base", name, 0.2, format!(
                     "base round-trip times of {name} are not known: flows start within {SETTLED} round trips of each other, while queues form, and take a queue for a part of the base; here they see none"
                 ));
             }

@@ -508,7 +508,7 @@ impl<'a> State<'a> {
                 _ => continue,
             };
             let name = &link.name;
-            notes.add_of("buffer", &name, part, format!(
+            notes.add_of("buffer", name, part, format!(
                 "the equilibrium queue of {name} is {needs}, its buffer {has}: flows will lose packets and not reach it"
             ));
         }

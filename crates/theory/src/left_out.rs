@@ -111,7 +111,7 @@ impl State<'_> {
         let (most, window) = (MEAN_WINDOW / lost.sqrt(), sender.window());
         if window > MATERIAL * most {
             let name = self.group(sender.flow);
-            notes.add_of("wires", &name, window / most, format!(
+            notes.add_of("wires", name, window / most, format!(
                 "losses on the wire are left out: {:.2} % of the packets of {name} are lost there, and a window that halves at each loss has {most:.0} pkt on average; here it has {window:.0} pkt",
                 100.0 * lost
             ));
@@ -156,7 +156,7 @@ impl State<'_> {
         let name = self.group(sender.flow);
         self.of_vegas(group, notes);
         if let Some(BaseRtt::Last { .. }) = window_dynamics(of).map(|d| d.base) {
-            notes.add_of("memory", &name, 0.2, format!(
+            notes.add_of("memory", name, 0.2, format!(
                 "{name} takes the smallest of its latest round-trip times for its base, and so a queue that lasts for a part of it: it then queues more, which is left out"
             ));
         }
@@ -166,12 +166,12 @@ impl State<'_> {
         let follows =
             self.offered(sender.flow).is_none_or(|offered| sender.rate < offered * FOLLOWS);
         if of.goes_by_pairs() && follows && queued < packet {
-            notes.add_of("packets", &name, packet / queued, format!(
+            notes.add_of("packets", name, packet / queued, format!(
                 "{name} keeps {kept} queued, less than a packet of {}: whole packets wait in a run, or none",
                 of.packet
             ));
         } else if of.goes_by_pairs() && follows && packet > COARSE_TARGET * queued {
-            notes.add_of("packets", &name, 0.2 * packet / queued, format!(
+            notes.add_of("packets", name, 0.2 * packet / queued, format!(
                 "{name} keeps {kept} queued, which is {:.1} packets of {}: its rate follows whole packets, and over several queues is off by some percent",
                 queued / packet,
                 of.packet
@@ -182,7 +182,7 @@ impl State<'_> {
             let full = path.iter().filter(|&&l| solution.prices[l] > LEAST_PRICE);
             let waits: f64 = full.clone().map(|&l| 0.5 * of.packet.as_f64() / self.rate[l]).sum();
             if waits > COARSE * rtt {
-                notes.add_of("waits", &name, waits / rtt, format!(
+                notes.add_of("waits", name, waits / rtt, format!(
                     "control packets of {name} wait for the packet in service, {:.1} ms on average, which is left out of round-trip times",
                     1e3 * waits
                 ));
@@ -199,7 +199,7 @@ impl State<'_> {
                 let link = &self.scenario.links[l].name;
                 let part =
                     (before.delay[l].as_secs_f64() - self.network.delay[l].as_secs_f64()) / rtt;
-                notes.add_of("fall", &link, part, format!(
+                notes.add_of("fall", link, part, format!(
                     "the delay of {link} has fallen: packets do not overtake those on its wire, so round trips over a full link stay as long as they were; here they are shorter"
                 ));
             }
@@ -217,7 +217,7 @@ impl State<'_> {
         }
         let window = alike().map(Sender::window).fold(f64::INFINITY, f64::min);
         if window < FEW {
-            notes.add_of("windows", &name, 1.0 / window, format!(
+            notes.add_of("windows", name, 1.0 / window, format!(
                 "windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
                 100.0 / window
             ));
@@ -226,7 +226,7 @@ impl State<'_> {
         let slowest = alike().max_by(|a, b| needs(a).total_cmp(&needs(b)));
         if let Some(s) = slowest.filter(|s| needs(s) > self.settles(s.of)) {
             let part = (1.0 - self.settles(s.of) / needs(s)).max(0.0);
-            notes.add_of("growth", &name, part, format!(
+            notes.add_of("growth", name, part, format!(
                 "{name} grows by a packet per round trip after a slow start that may end early: up to {:.0} s to windows of {:.0} pkt, in a steady part that begins before",
                 needs(s),
                 s.window()
@@ -255,7 +255,7 @@ impl State<'_> {
         let most = bases.into_iter().fold(0.0, f64::max);
         if most > UNLIKE * least {
             let name = self.group(sender.flow);
-            notes.add_of("half round trips", &name, 0.1 * most / least, format!(
+            notes.add_of("half round trips", name, 0.1 * most / least, format!(
                 "{} looks at the smallest delay of half a round trip, and meets flows of longer and shorter ones ({:.1} to {:.1} ms): the longer see less of a queue that swings, and get more; here they do not",
                 name,
                 1e3 * least,
@@ -297,7 +297,7 @@ impl State<'_> {
         let name = &link.name;
         let (acks, data) = (traffic.acks / rate, traffic.data / rate);
         if !paid && acks + data > 1.0 {
-            notes.add_of("way back", &name, acks, format!(
+            notes.add_of("way back", name, acks, format!(
                 "acknowledgements would take {:.1} % of {name}: they are lost or wait there, and their flows do not see it here",
                 100.0 * acks
             ));
@@ -307,13 +307,13 @@ impl State<'_> {
         }
         let backlog = solution.prices[l] * rate;
         if traffic.bursts {
-            notes.add_of("bursts", &name, 0.1, format!(
+            notes.add_of("bursts", name, 0.1, format!(
                 "acknowledgements come in bunches from the queue of {name}, and windows that are not paced leave in bursts, which queue on their way; here they do not"
             ));
         }
         let differ = traffic.largest - traffic.smallest;
         if differ > COARSE * backlog {
-            notes.add_of("sizes", &name, traffic.largest / backlog, format!(
+            notes.add_of("sizes", name, traffic.largest / backlog, format!(
                 "packets from {} to {} share {name}: the one in service, which is left out, is up to {:.0} % of its queue",
                 Bytes::from_f64(traffic.smallest),
                 Bytes::from_f64(traffic.largest),
@@ -327,19 +327,19 @@ impl State<'_> {
             Ok(QueueLaw::Rem { backlog, .. }) => {
                 let held = backlog * traffic.largest / rate;
                 if held > MATERIAL {
-                    notes.add_of("queue", &name, held, format!(
+                    notes.add_of("queue", name, held, format!(
                         "no packet waits at {name} here; each that does on average, as in bursts, has rem leave {:.0} % of it unused",
                         100.0 * held
                     ));
                 }
                 if traffic.acks > 0.0 {
-                    notes.add_of("marks", &name, acks, format!(
+                    notes.add_of("marks", name, acks, format!(
                         "acknowledgements cannot be marked: rem drops them at {name} where it would mark data"
                     ));
                 }
             }
             Ok(QueueLaw::Avd { .. }) => {
-                notes.add_of("queue", &name, MATERIAL, format!(
+                notes.add_of("queue", name, MATERIAL, format!(
                     "no packet waits at {name} here; in a run some do, as packets come in bursts"
                 ));
             }

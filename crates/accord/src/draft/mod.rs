@@ -33,7 +33,7 @@ pub struct Template {
     pub name: &'static str,
     /// A sentence that describes it.
     pub doc: &'static str,
-    /// Its sizes.
+    /// The sizes of the template.
     pub sizes: &'static [Size],
 }
 
@@ -134,7 +134,7 @@ const DROPTAIL: &str = "droptail";
 pub struct DraftError {
     /// The argument.
     pub argument: &'static str,
-    /// Its value.
+    /// The value of the argument.
     pub value: String,
     /// The fault and the expectation.
     pub message: String,

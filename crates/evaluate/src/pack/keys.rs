@@ -53,7 +53,7 @@ pub const PACK: Section = section("The pack", "A standard as data: its sections,
     key("subject", Shape::Choice(SubjectRole::words), Required, "The kind of subject."),
     key("rivals", TEXTS, Nothing, "The rivals of the subject, if the command names none."),
     key("parameters", Shape::Map(&Shape::Any), Nothing, "Parameters of subjects and rivals, for families that have them."),
-    key("measure", Shape::List(&Shape::Table(&MEASURE)), Required, "What the cases measure."),
+    key("measure", Shape::List(&Shape::Table(&MEASURE)), Required, "The measures of the cases."),
     key("section", Shape::List(&Shape::Table(&SECTION)), Required, "The standard's sections."),
     key("left_out", Shape::List(&Shape::Table(&LEFT_OUT)), Nothing, "The parts of the standard that the pack leaves out."),
 ]);
@@ -78,7 +78,7 @@ pub(super) const SECTION: Section = section("[[section]]", "A section of the sta
     key("title", Shape::Text, Required, "Its title."),
     key("level", Shape::Text, By(""), "\"MUST\", \"SHOULD\" or nothing."),
     key("asks", Shape::Text, Required, "The question, in our words."),
-    key("not_measured", Shape::Text, By(""), "The reason why nothing is measured, or what the measurements leave open."),
+    key("not_measured", Shape::Text, By(""), "The reason why nothing is measured, or a question that the measurements leave open."),
     key("case", Shape::List(&Shape::Table(&CASE)), Nothing, "The cases that answer it."),
     key("rule", Shape::List(&Shape::Table(&RULE)), Nothing, "Bounds of the measures."),
 ]);

@@ -84,7 +84,7 @@ impl Model<'_> {
         };
         for q in (0..self.queues.len()).filter(empties) {
             let name = &s.links[self.queues[q]].name;
-            notes.add_of("queue", &name, 0.02, format!(
+            notes.add_of("queue", name, 0.02, format!(
                 "{name} keeps a queue that is empty in equilibrium; packets come in bursts and wait there"
             ));
         }
@@ -101,7 +101,7 @@ impl Model<'_> {
         let groups = groups.map(|k| s.flows[k.members[0]].group);
         for group in groups.collect::<BTreeSet<_>>() {
             let name = &s.groups[group].name;
-            notes.add_of("band", &name, 0.3, format!(
+            notes.add_of("band", name, 0.3, format!(
                 "{name} has an equilibrium anywhere between its two thresholds; which one it reaches depends on the trajectory"
             ));
         }
@@ -110,7 +110,7 @@ impl Model<'_> {
         let groups = groups.map(|k| s.flows[k.members[0]].group);
         for group in groups.collect::<BTreeSet<_>>() {
             let name = &s.groups[group].name;
-            notes.add_of("memory", &name, 0.2, format!(
+            notes.add_of("memory", name, 0.2, format!(
                 "{name} takes the smallest of its latest round-trip times for its base, which in packets depends on bursts and losses: queues and shares differ"
             ));
         }

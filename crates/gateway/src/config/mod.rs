@@ -38,13 +38,13 @@ pub fn schema() -> serde_json::Value {
 /// folder of `name`.
 ///
 /// # Errors
-/// Fails with all that is not as it has to be. What may be a key is not shown.
+/// Fails with all that is not as it has to be. A possible key is not shown.
 pub fn parse(name: &str, source: &str) -> Result<Site, Errors> {
     let origin = Arc::new(Source { name: name.to_string(), text: source.to_string() });
     read(&origin).map_err(hidden)
 }
 
-/// Hides what may be a key at a wrong place.
+/// Hides a possible key at a wrong place.
 fn hidden(errors: Errors) -> Errors {
     let mut shown: Option<Arc<Source>> = None;
     errors.map(|e| {

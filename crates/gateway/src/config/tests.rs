@@ -234,7 +234,7 @@ fn a_peer_is_of_a_family_that_the_socket_has() {
     assert!(read("0.0.0.0:1", v4, "::/0").is_ok());
 }
 
-/// Of the form first, and then of what the keys say together.
+/// Of the form first, and then of all keys together.
 #[test]
 fn all_mistakes_are_shown_at_once() {
     let mistakes = |text: &str| -> Vec<String> {

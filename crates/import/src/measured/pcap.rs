@@ -7,10 +7,10 @@
 use super::draft::Draft;
 use super::{Quantity, Sample};
 use crate::error::ImportError;
+use core::net::{IpAddr, SocketAddr};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TcpSlice, TransportSlice};
 use pcap_parser::{Block, Linktype, PcapBlockOwned, PcapError, create_reader};
 use std::collections::{BTreeMap, VecDeque};
-use std::net::{IpAddr, SocketAddr};
 
 /// The capacity of the reader's buffer: more than the longest packet of a capture.
 const BUFFER: usize = 1 << 20;
@@ -246,7 +246,7 @@ fn packet(
     Some(())
 }
 
-/// Takes in a segment of TCP with a payload and headers of so many bytes.
+/// Takes in a segment of TCP with a payload and headers of these sizes.
 fn tcp(
     connection: &mut Connection,
     at: usize,
@@ -265,7 +265,7 @@ fn tcp(
     }
 }
 
-/// Notes what a handshake says of sizes and distances.
+/// Notes the sizes and distances that a handshake shows.
 fn handshake(connection: &mut Connection, at: usize, time: f64, segment: &TcpSlice<'_>) {
     let other = 1 - at;
     if segment.syn() {
