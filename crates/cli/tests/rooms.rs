@@ -372,6 +372,7 @@ fn uses(src: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
         .filter_map(|(_, path)| path.split_once("::"))
         .flat_map(|(module, items)| {
             let items = items.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+            let items = items.filter(|i| !i.is_empty());
             items.map(|i| (i.to_string(), module.to_string())).collect::<Vec<_>>()
         })
         .collect();

@@ -45,6 +45,7 @@ mod file;
 mod keys;
 mod limits;
 mod line;
+mod own;
 mod path;
 mod read;
 mod resolve;

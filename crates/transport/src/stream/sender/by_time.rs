@@ -6,12 +6,9 @@
 
 use super::StreamSender;
 use super::prr::Prr;
-use super::rack::{Alarm, Probe, Rack};
+use super::rack::{Alarm, PROBE_AFTER, Probe, Rack};
 use accord_control::{Congestion, Controller};
 use accord_units::Time;
-
-/// The number of round trips without an acknowledgement after which a probe goes [§7.2].
-pub(super) const PROBE_AFTER: u64 = 2;
 
 impl<C: Controller> StreamSender<C> {
     fn rack(&mut self) -> Option<&mut Rack> {

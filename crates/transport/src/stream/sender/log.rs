@@ -1,8 +1,7 @@
 //! The optional per-packet state of a sender.
 
-use super::by_time::PROBE_AFTER;
 use super::deliveries::Deliveries;
-use super::rack::{Alarm, Rack};
+use super::rack::{Alarm, PROBE_AFTER, Rack};
 use crate::RoundTrip;
 use accord_control::{Capabilities, Recovery};
 use accord_units::{Bytes, Duration, Time};

@@ -26,6 +26,9 @@
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
+/// The number of round trips without an acknowledgement after which a probe goes [§7.2].
+pub(super) const PROBE_AFTER: u64 = 2;
+
 /// The packets above a hole that make it a loss while no reordering was seen [RFC 8985 §6.2 step
 /// 4].
 const DUP_THRESH: u64 = 3;
