@@ -3,7 +3,6 @@ import test from "node:test";
 import { differences, numbers, positionOf, range, valueAt } from "../src/numbers.js";
 import { Drafts } from "../src/drafts.js";
 import { completions, place } from "../src/complete.js";
-import { afterComment, paragraphs } from "../src/lesson.js";
 import { linkOf, stateOf } from "../src/link.js";
 
 const text = `title = "x # 3" # n = 4
@@ -136,14 +135,6 @@ test("a browser without storage keeps no text, and says so", () => {
     assert.equal(drafts.write("a", "mine", "theirs", "theirs"), false);
     assert.equal(drafts.write("a", "theirs", "theirs", "theirs"), true);
   }
-});
-
-test("the text of a lesson is its comment, in paragraphs", () => {
-  const lesson = "# Question: can\n# it be?\n#\n# It can.\n#\n# Look: at `a`.\n# Try: b\ntitle = \"x\"\n# not this\n";
-  assert.deepEqual(paragraphs(lesson), ["Question: can it be?", "It can.", "Look: at `a`.", "Try: b"]);
-  assert.equal(lesson.slice(afterComment(lesson)).split("\n")[0], 'title = "x"');
-  assert.deepEqual(paragraphs("# a file of mine\ntitle = 1\n"), []);
-  assert.equal(afterComment("title = 1\n"), 0);
 });
 
 test("a state comes back from an address, and a damaged or huge one is refused with a sentence", async () => {
