@@ -218,10 +218,10 @@ fn memory_is_proportional_to_flows_and_packets() {
     let (near, distant) = (most("near", &long(100), both), most("distant", &long(400), both));
     let each_packet = (distant - near) as f64 / 300_000.0;
     println!("{near} and {distant} bytes: {each_packet:.0} for each packet on its way");
-    assert!(each < 1550.0, "{each:.0} bytes for each flow");
+    assert!(each < 1800.0, "{each:.0} bytes for each flow");
     let crowd = most("crowd", &start(100_000, "1 KB"), both);
     println!("{crowd} bytes for 100 000 short flows");
-    assert!(crowd < 155_000_000, "{crowd} bytes for 100 000 short flows");
+    assert!(crowd < 178_000_000, "{crowd} bytes for 100 000 short flows");
     let lasting = most("lasting", &start(25_000, "1 GB"), "theory");
     println!("{lasting} bytes for 25 000 flows in theory");
     assert!(lasting < 10_000_000, "{lasting} bytes for 25 000 flows in theory");
@@ -230,8 +230,8 @@ fn memory_is_proportional_to_flows_and_packets() {
     assert!(fluid < 150_000_000, "{fluid} bytes for 10 000 fluid flows");
     let wide = most("wide", &fast(10_000), both);
     println!("{wide} bytes for 10 000 flows that fill 100 Gbps");
-    assert!(wide < 97_000_000, "{wide} bytes for 10 000 flows");
-    for (controller, limit) in [("newreno", 1450.0), ("monaco", 2700.0)] {
+    assert!(wide < 108_500_000, "{wide} bytes for 10 000 flows");
+    for (controller, limit) in [("newreno", 1450.0), ("monaco", 2960.0)] {
         let [few, many] = [10_000, 20_000].map(|flows| {
             let name = format!("{controller}-{flows}");
             most(&name, &crowded(flows, controller), "packet")
@@ -242,11 +242,11 @@ fn memory_is_proportional_to_flows_and_packets() {
     }
     let hosts = most("hosts", &self::many(25_000), "packet");
     println!("{hosts} bytes for 25 000 NewReno flows with access links, in packets");
-    assert!(hosts < 248_000_000, "{hosts} bytes for 25 000 flows");
+    assert!(hosts < 266_000_000, "{hosts} bytes for 25 000 flows");
     // 1500 bytes per flow, and 100 for the record of each transfer.
     let transfers = most("transfers", &web(5_000, 210), both);
     println!("{transfers} bytes for 250 000 transfers of 5000 users");
-    assert!(transfers < 35_000_000, "{transfers} bytes for 250 000 transfers");
+    assert!(transfers < 57_000_000, "{transfers} bytes for 250 000 transfers");
     // Packets are allocated in blocks.
-    assert!(each_packet < 66.0, "{each_packet:.0} bytes for each packet");
+    assert!(each_packet < 101.0, "{each_packet:.0} bytes for each packet");
 }

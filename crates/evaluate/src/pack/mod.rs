@@ -143,7 +143,7 @@ pub struct Case {
     pub tier: Tier,
     /// The places of the subject: paths of controllers, or of queues.
     pub subject: Vec<String>,
-    /// The measures, as indices in [`Pack::measures`].
+    /// The measures, as indices in those of the pack.
     pub measures: Vec<usize>,
     /// The two measures of an ellipse, delay first.
     pub ellipse: Option<[usize; 2]>,

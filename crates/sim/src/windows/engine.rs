@@ -406,6 +406,8 @@ impl<'a> WindowsEngine<'a> {
     /// Ends the transfer of a flow, if it has one and its sender is done.
     fn end_transfer(&mut self, id: usize) {
         if let Some(ended) = self.core.take_transfer(id) {
+            // The next transfer may be much smaller.
+            self.senders.replies[id].queue.release();
             let now = self.core.now;
             self.senders.ended.push(((now, self.event.key(now)), ended));
         }

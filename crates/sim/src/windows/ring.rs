@@ -65,6 +65,13 @@ impl<T: Copy + Default> Ring<T> {
         Some(first)
     }
 
+    /// Gives the memory of an empty queue back.
+    pub fn release(&mut self) {
+        if self.is_empty() {
+            *self = Ring { places: Box::default(), entered: 0, left: 0 };
+        }
+    }
+
     #[cold]
     fn grow(&mut self) {
         let (old, len) = (&self.places, self.places.len());
@@ -92,6 +99,9 @@ mod tests {
                     queue.push_back(value);
                 } else {
                     prop_assert_eq!(ring.pop(), queue.pop_front());
+                    if kind == 8 {
+                        ring.release();
+                    }
                 }
                 prop_assert_eq!(ring.first(), queue.front().copied());
                 prop_assert_eq!(ring.is_empty(), queue.is_empty());
