@@ -2,6 +2,7 @@
 
 use crate::fail::{Failure, unreadable};
 use accord::files::read;
+use accord_import::measured::Format;
 use std::path::Path;
 
 /// The length of the beginning that shows whether a file is text, in bytes.
@@ -18,8 +19,11 @@ pub fn contents(path: &Path, most: usize) -> Result<Vec<u8>, Failure> {
 }
 
 /// Returns true if more than an eighth of the beginning of a file are control characters. Text in
-/// UTF-16 and gzip files are not binary.
+/// UTF-16, gzip files and captures are not binary.
 fn is_binary(head: &[u8]) -> bool {
+    if Format::guess(head) == Some(Format::Pcap) {
+        return false;
+    }
     let other = [&[0xff, 0xfe][..], &[0xfe, 0xff], &[0x1f, 0x8b]];
     if other.iter().any(|mark| head.starts_with(mark)) {
         return false;

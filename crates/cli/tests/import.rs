@@ -395,3 +395,14 @@ fn measured_payload_becomes_whole_packets_in_the_rows_of_a_run() {
     let wrong = ["import", "run", "log.ss", "-o", "runs/log", "--packet", "100 B"];
     assert!(accord(dir.path(), &wrong).with(2).stderr.contains("has no room for a payload"));
 }
+
+/// A capture of packets is a measurement, and no topology.
+#[test]
+fn a_capture_becomes_a_run() {
+    let dir = folder(&[]);
+    let seed = format!("{}/../../fuzz/seeds/pcap/raw.pcapng", env!("CARGO_MANIFEST_DIR"));
+    accord(dir.path(), &["import", "run", &seed, "-o", "captured"]).with(0);
+    let compared = accord(dir.path(), &["compare", "captured", "captured", "--json"]);
+    assert!(compared.with(0).stdout.contains("throughput"), "the flow has a rate");
+    accord(dir.path(), &["import", &seed]).with(2);
+}
