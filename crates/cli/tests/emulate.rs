@@ -485,7 +485,7 @@ fn command_lines_of_mahimahi_run() {
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
 }
 
-/// Sends to the server as long as it may, from each of two instances. The third argument of the test is ours.
+/// Sends to the server as long as it may, in each of two instances.
 #[test]
 #[ignore = "not a test: other tests start it as their program"]
 fn sender() {

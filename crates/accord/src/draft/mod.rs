@@ -153,7 +153,7 @@ impl New {
     /// Sets an argument by its name, from text.
     ///
     /// # Errors
-    /// Fails if the value is wrong, or there is no such argument.
+    /// Fails if the value is wrong or the argument unknown.
     pub fn set(&mut self, argument: &str, value: &str) -> Result<(), DraftError> {
         fn read<T: FromStr<Err: Display>>(
             argument: &'static str,
@@ -173,7 +173,7 @@ impl New {
             "limit" => self.limit = value.into(),
             "duration" => self.duration = read("duration", value)?,
             "seed" => self.seed = read("seed", value)?,
-            _ => return Err(DraftError::new("argument", argument, "there is no such argument")),
+            _ => return Err(DraftError::new("argument", argument, "unknown argument")),
         }
         Ok(())
     }

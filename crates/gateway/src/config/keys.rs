@@ -98,7 +98,7 @@ const GATEWAY_KEYS: &[Key<Checked>] = &[
     key("fwmark", MARK, Nothing, "Mark of the gateway's own datagrams, and number of the routing table for networks of all addresses."),
     key("offload", Shape::Flag, By("true"), "Whether the kernel joins and cuts packets, where it can."),
     key("persist", Shape::Flag, By("false"), "Whether the device keeps its addresses and routes when the gateway ends."),
-    key("guard", Shape::Flag, By("false"), "Whether packets to networks of peers are dropped where there is no route to the device."),
+    key("guard", Shape::Flag, By("false"), "Drops packets to networks of peers that have lost their route to the device."),
 ];
 
 pub(super) const GATEWAY: Section =

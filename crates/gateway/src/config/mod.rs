@@ -172,7 +172,7 @@ fn peer(name: &str, table: &Reader, site: &Site, folder: &Path) -> Result<PeerCo
         let class = entry.key.as_str();
         let names = || classes.iter().map(|c| c.name.as_str()).chain(["default"]);
         let Some(index) = names().position(|n| n == class) else {
-            let message = format!("there is no class {}", quote(class));
+            let message = format!("unknown class {}", quote(class));
             let hint = accord_form::suggest(class, names()).filter(|hint| hint.contains('?'));
             let hint = hint.unwrap_or(format!("write [class.{class}] with its dscp first"));
             return Err(Problem::new(entry.span, message).hint(hint));

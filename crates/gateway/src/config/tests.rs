@@ -265,7 +265,7 @@ fn all_mistakes_are_shown_at_once() {
         + &peer("b", "rnv/BXF8tLbYlljVJQnTY4gMY7EqoGsskil6kc4VcnE=", "class.voice.weight = 2");
     let found = mistakes(&site);
     assert!(found[0].contains("the contract of 2 Mbps is above the cap of 1 Mbps"), "{found:?}");
-    assert!(found[1].contains("there is no class \"voice\""), "{found:?}");
+    assert!(found[1].contains("unknown class \"voice\""), "{found:?}");
     assert!(found[1].contains("write [class.voice] with its dscp first"), "{found:?}");
 }
 
