@@ -156,10 +156,10 @@ fn the_example_is_a_crate() {
     let needs = manifest["dependencies"].as_table().expect("a table");
     let names: Vec<_> = needs.keys().collect();
     assert_eq!(names, ["accord-cli", "accord-quinn", "quinn-proto"]);
-    for (name, crate_of) in [("accord-cli", "cli"), ("accord-quinn", "quinn")] {
+    for (name, crate_of) in [("accord-cli", "crates/cli"), ("accord-quinn", "integrations/quinn")] {
         let path = root.join(needs[name]["path"].as_str().expect("a path"));
         let there = path.canonicalize().expect("a directory");
-        assert_eq!(there, repository().join("crates").join(crate_of));
+        assert_eq!(there, repository().join(crate_of));
     }
     let ours: toml::Table = read("Cargo.toml").parse().expect("TOML");
     let version = &ours["workspace"]["dependencies"]["quinn-proto"]["version"];

@@ -42,7 +42,9 @@ fn sources() -> Vec<Source> {
 /// Returns the text files of the product that may cite: code, book, scenarios.
 fn citing_files() -> Vec<PathBuf> {
     let mut found = Vec::new();
-    let mut folders = vec![root().join("crates"), root().join("docs"), root().join("scenarios")];
+    let mut folders = ["crates", "gateway", "integrations", "docs", "scenarios"]
+        .map(|name| root().join(name))
+        .to_vec();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("readable").path();

@@ -18,7 +18,7 @@
 //! then the contract again, and gives way to losses of more than [`MOST_OF_OTHERS`] only, until they have
 //! ended for [`PATIENCE`]. `docs/src/models/monaco.md` derives [`MADE_UP`] from the losses that BBR makes.
 //! [`MOST_LOST`], [`MOST_OF_OTHERS`] and [`PATIENCE`] are chosen by their outcome in
-//! `tools/gateway/matrix.py` and the hostile tests of the gateway.
+//! `gateway/tools/matrix.py` and the hostile tests of the gateway.
 
 use crate::Report;
 use crate::loss::FADES;

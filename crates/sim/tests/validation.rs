@@ -190,7 +190,9 @@ fn the_tests_that_the_page_names_exist() {
     let page = text("docs/src/validation.md");
     let named: Vec<_> = page
         .split('`')
-        .filter(|quoted| quoted.starts_with("crates/"))
+        .filter(|quoted| {
+            ["crates/", "integrations/", "gateway/"].iter().any(|p| quoted.starts_with(p))
+        })
         .filter_map(|quoted| quoted.split_once("::"))
         .collect();
     assert!(named.len() > 20, "the page names {} tests", named.len());

@@ -28,8 +28,7 @@ fn analyze(words: &[&str], unit: &Path) -> Option<(bool, String)> {
 fn the_unit_is_one_that_systemd_takes_and_has_few_rights() {
     let folder = tempfile::tempdir().expect("a folder");
     let unit = folder.path().join("accord-gateway@site.service");
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/gateway/accord-gateway@.service");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/accord-gateway@.service");
     let text = std::fs::read_to_string(path).expect("readable");
     // The program may not be installed here.
     let program = std::env::current_exe().expect("a program");
@@ -61,8 +60,7 @@ fn the_unit_is_one_that_systemd_takes_and_has_few_rights() {
 /// and the addresses of its peers.
 #[test]
 fn the_unit_never_gives_up() {
-    let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/gateway/accord-gateway@.service");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/accord-gateway@.service");
     let text = std::fs::read_to_string(path).expect("readable");
     for line in [
         "Restart=always",

@@ -3,7 +3,7 @@
 //! verdict, and the test reports it.
 #![cfg(target_os = "linux")]
 
-#[path = "../../live/tests/common/readings.rs"]
+#[path = "../../../crates/live/tests/common/readings.rs"]
 mod readings;
 
 use accord::live::{Mode, obstacle};

@@ -1,6 +1,6 @@
 """Measures the bursts of a tunnel at a pace: the most bytes that are on the wire within any millisecond.
 
-    sudo python3 tools/gateway/bursts.py target/dist/accord [--mbps 1000] [--seconds 5] [--rounds 3]
+    sudo python3 gateway/tools/bursts.py target/dist/accord [--mbps 1000] [--seconds 5] [--rounds 3]
 
 Two namespaces and a veth pair of MTU 1500 on this machine. A tunnel with a cap, in mode shadow, so
 it sends at the cap whatever the controller says, carries UDP by iperf3 at 1.3 times its pace. A packet

@@ -1,6 +1,6 @@
 """Measures what a tunnel adds to the round-trip time: idle, and at half its pace.
 
-    sudo python3 tools/gateway/latency.py target/dist/accord
+    sudo python3 gateway/tools/latency.py target/dist/accord
 
 Two namespaces and a veth pair on this machine. `ping` goes through the tunnel, 500 times per second, and
 over the bare path at the same time. The load is UDP by iperf3, 500 Mbit/s through a tunnel of at most

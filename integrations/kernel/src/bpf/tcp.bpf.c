@@ -8,7 +8,7 @@
  * [RFC 5681]. The next answer to a report that is not older than that takes over again. After a timeout the
  * window is the kernel's, in slow start, until an answer knows of the timeout.
  *
- * The layout of `struct report` and `struct decision` is that of crates/kernel/src/report.rs. */
+ * The layout of `struct report` and `struct decision` is that of integrations/kernel/src/report.rs. */
 #include "kernel.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

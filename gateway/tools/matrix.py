@@ -1,6 +1,6 @@
 """Measures what three contracts are worth alongside the kernel's own flows, for several ways to join sites.
 
-    sudo python3 tools/gateway/matrix.py target/release/accord [--systems gateway,wireguard] [--rounds 3]
+    sudo python3 gateway/tools/matrix.py target/release/accord [--systems gateway,wireguard] [--rounds 3]
 
 Contracts of 10, 5 and 0 Mbps and weights of 1, 2 and 1 over 30 Mbps and 20 ms, with one FIFO queue. Four CUBIC
 connections go through each tunnel, and others alongside them. Rates are TCP payload in Mbps, medians of the rounds.
@@ -11,7 +11,7 @@ A contract of 10 Mbps on the wire has 9.24 Mbps of payload. `--systems`:
     right       wireguard-go behind HTB with a rate per contract, and 28.5 Mbps for all: what the link carries
     low         the same with 15 Mbps
     high        the same with 60 Mbps
-    autorate    the same with the rate that tools/gateway/autorate.py finds, from 15 to 28.5 Mbps
+    autorate    the same with the rate that gateway/tools/autorate.py finds, from 15 to 28.5 Mbps
 
 Prints a table as Markdown.
 """

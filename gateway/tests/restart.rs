@@ -27,7 +27,7 @@ const PATH: Path_ = Path_ {
 };
 /// The rate in Mbit/s from which on a connection goes on. Its rate is not judged here.
 const GOES_ON: f64 = 0.3;
-/// The time from the end of a service to its next start, as in tools/gateway/accord-gateway@.service.
+/// The time from the end of a service to its next start, as in gateway/tools/accord-gateway@.service.
 const PAUSE: Duration = Duration::from_millis(200);
 
 /// No test: the gateway of the processes that tests start. A test that kills a gateway needs it as a

@@ -1,6 +1,6 @@
 """Measures how fast a tunnel of two gateways is against one of wireguard-go, per processor core.
 
-    sudo python3 tools/gateway/speed.py target/dist/accord [--rounds N] [--seconds S] [--connections 1,4]
+    sudo python3 gateway/tools/speed.py target/dist/accord [--rounds N] [--seconds S] [--connections 1,4]
 
 Both run in turn on this machine: two namespaces, a veth pair of MTU 1500, TCP of the kernel by iperf3
 through the tunnel. The gateways encrypt, and their controllers are on. wireguard-go is installed by

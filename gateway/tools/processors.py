@@ -1,6 +1,6 @@
 """Measures what two gateways on one host carry, against one that has the peers of both.
 
-    sudo python3 tools/gateway/processors.py target/dist/accord [--rounds N] [--seconds S]
+    sudo python3 gateway/tools/processors.py target/dist/accord [--rounds N] [--seconds S]
 
 The host has two peers. TCP of the kernel goes to both at once, by iperf3. Prints a table as Markdown,
 with medians of the rounds: the sum of both, and the processors that the host's gateways kept busy. The

@@ -3,15 +3,15 @@
 
 #[path = "common/dice.rs"]
 mod dice;
-#[path = "../../../fuzz/bodies/gateway_key.rs"]
+#[path = "../../fuzz/bodies/gateway_key.rs"]
 mod key;
-#[path = "../../../fuzz/bodies/gateway_message.rs"]
+#[path = "../../fuzz/bodies/gateway_message.rs"]
 mod message;
-#[path = "../../../fuzz/bodies/gateway_outer.rs"]
+#[path = "../../fuzz/bodies/gateway_outer.rs"]
 mod outer;
-#[path = "../../../fuzz/bodies/gateway_packet.rs"]
+#[path = "../../fuzz/bodies/gateway_packet.rs"]
 mod packet;
-#[path = "../../../fuzz/bodies/gateway_site.rs"]
+#[path = "../../fuzz/bodies/gateway_site.rs"]
 mod site;
 
 use dice::Dice;
@@ -19,7 +19,7 @@ use std::path::Path;
 
 /// Gives a body its seeds, all accepted, and mutations of them, some accepted.
 fn look(target: &str, body: fn(&[u8]) -> bool) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/seeds");
     let entries = std::fs::read_dir(folder.join(target)).expect("seeds");
     let mut paths: Vec<_> = entries.map(|e| e.expect("readable").path()).collect();
     paths.sort();

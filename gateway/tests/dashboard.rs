@@ -54,7 +54,7 @@ fn the_dashboard_asks_for_series_and_labels_that_there_are() {
     {
         there.entry(name).or_default().extend(labels);
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/gateway/grafana.json");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tools/grafana.json");
     let text = std::fs::read_to_string(path).expect("the dashboard");
     let dashboard: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let panels = dashboard["panels"].as_array().expect("panels");

@@ -1,6 +1,6 @@
 """Measures what many peers cost one gateway: memory, and processor time idle and with traffic.
 
-    sudo python3 tools/gateway/peers.py target/dist/accord [--peers 1,10,100]
+    sudo python3 gateway/tools/peers.py target/dist/accord [--peers 1,10,100]
 
 One gateway in one namespace, its peers in another, each a gateway of its own. Traffic is UDP in
 packets of 1200 bytes from the gateway to its peers in turn, 50 Mbit/s in all. Then it is as much as
