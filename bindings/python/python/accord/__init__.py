@@ -7,6 +7,12 @@ Example:
     >>> comparison.passed
     True
 
+Read a scenario by `load`, `parse` or `dumbbell`, change it by `Scenario.with_`, and run it by
+`Scenario.run` or `Scenario.compare`, which return a `Run` and a `Comparison`. `sweep` runs many
+points, `border` finds where a property ends, and `Scenario.stability_map` computes margins.
+`Controller` and `Discipline` are the base classes of your own, `shares` solves for fair rates, and
+`reproduce` runs the plots and tables of papers. `exercise` makes exercises for a class.
+
 """
 
 from ._accord import Ack, Packet, Path, Queue, Series, __version__

@@ -133,6 +133,12 @@ class Run:
             ValueError: There is no such metric.
             KeyError: The run has no value of it.
 
+        Example:
+            >>> import accord
+            >>> run = accord.dumbbell(flows=2, rate="8 Mbps", duration="20 s").run("theory")
+            >>> round(run.mean("throughput", "all") / 1e6, 2)
+            3.97
+
         """
         mean = self._inner.mean(metric, of)
         if mean is None:
@@ -250,6 +256,14 @@ class Comparison:
 
         A row has the keys entity_kind, entity, metric, unit, and those of the engines that have a
         value. A list of such rows is a data frame for polars and pandas.
+
+        Example:
+            >>> import accord
+            >>> comparison = accord.dumbbell(flows=2, duration="5 s").compare(["theory", "packet"])
+            >>> row = comparison.means[0]
+            >>> sorted(row)
+            ['entity', 'entity_kind', 'metric', 'packet', 'theory', 'unit']
+
         """
         rows = []
         for row in self.summary["points"][0]["means"]:
@@ -319,6 +333,14 @@ def read(directory: str | PathLike[str], *, own: Iterable[Class] = ()) -> list[R
 
     Raises:
         AccordError: It is not a run directory, or it is damaged.
+
+    Example:
+        >>> import accord, tempfile
+        >>> comparison = accord.dumbbell(flows=2, duration="5 s").compare(["packet"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     comparison.save(folder + "/run")
+        ...     len(accord.read(folder + "/run"))
+        1
 
     """
     classes = list(own)

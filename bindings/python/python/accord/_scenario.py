@@ -138,6 +138,13 @@ class Scenario:
             ScenarioError: A path names nothing, or a value is wrong there.
             ValueError: Two controllers or two disciplines have one name.
 
+        Example:
+            >>> import accord
+            >>> scenario = accord.dumbbell(flows=2, duration="5 s")
+            >>> slower = scenario.with_({"topology.dumbbell.rate": "1 Mbps"})
+            >>> round(slower.run("theory").mean("throughput", "all") / 1e6, 2)
+            0.49
+
         """
         return Scenario(self._set(settings, own))
 
@@ -179,6 +186,12 @@ class Scenario:
             IndexError: There is no such point.
             ValueError: There is no such engine; a live run cannot skip; or the scenario is a sweep
                 and no point is given.
+
+        Example:
+            >>> import accord
+            >>> run = accord.dumbbell(flows=2, duration="5 s").run("packet", seed=7)
+            >>> run.mean("utilisation", "bottleneck") > 0.5
+            True
 
         """
         inner = self._inner
@@ -413,6 +426,11 @@ def load(name: str | PathLike[str], *, own: Iterable[Class] = ()) -> Scenario:
         ScenarioError: The file is invalid; its `problems` have places and hints.
         AccordError: There is neither.
 
+    Example:
+        >>> import accord
+        >>> accord.load("xia05-fig6").id
+        'xia05-fig6'
+
     """
     return Scenario(_accord.Scenario.load(fspath(name), _own(own)))
 
@@ -427,6 +445,12 @@ def parse(text: str, name: str = "scenario.toml", *, own: Iterable[Class] = ()) 
 
     Raises:
         ScenarioError: The text is invalid; its `problems` have places and hints.
+
+    Example:
+        >>> import accord
+        >>> text = accord.dumbbell(flows=3).toml()
+        >>> accord.parse(text).run("theory").mean("throughput", "all") > 0
+        True
 
     """
     return Scenario(_accord.Scenario.parse(text, name, _own(own)))

@@ -130,6 +130,14 @@ class Sweep:
         Warns:
             UserWarning: All seeds gave the same packet run at a point, which then has no interval.
 
+        Example:
+            >>> import accord
+            >>> scenario = accord.dumbbell(flows=2, duration="5 s")
+            >>> rates = {"topology.dumbbell.rate": ["1 Mbps", "2 Mbps"]}
+            >>> sweep = accord.sweep(scenario, rates, engines=["theory"])
+            >>> all(row["runs"] == 1 for row in sweep.means())
+            True
+
         """
         rows, alike, points = self._means()
         if alike > 0:
