@@ -50,7 +50,7 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     let warnings: Vec<Warning> = points.iter().flat_map(warnings).collect();
     let s = &points[0];
     let twins = twins(&points);
-    let cost = cost::estimate(&points, &args.engine, args.reps, catalogue);
+    let cost = cost::estimate(&points, &args.engine, args.reps, false, catalogue);
     let plan = accord::sim::plan(s).to_string();
     if args.json {
         let alike = twins.iter().map(|&(a, b)| [a, b].map(|i| label(&points[i])));

@@ -76,11 +76,19 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         points = file.points(catalogue, args.options.seed)?;
         args.options.set.extend(settings);
     }
+    // A table of all samples needs them.
+    args.options.series |= args.csv;
     let id = points[0].id.clone();
     let chosen = point::chosen(&points, &args.options.point)?;
     let name = point::directory(&id, points.len(), &chosen);
     point::retain(&mut points, &chosen);
-    let cost = cost::estimate(&points, &args.options.engine, args.options.reps, catalogue);
+    let cost = cost::estimate(
+        &points,
+        &args.options.engine,
+        args.options.reps,
+        args.options.series,
+        catalogue,
+    );
     cost.announce(args.options.memory, args.options.quiet)?;
     drop(points);
     let dir = match args.output {

@@ -17,7 +17,14 @@ use accord::scenario::{Engine, Scenario};
 use accord::units::Duration;
 use accord::{Catalogue, Job, run_all};
 use rayon::prelude::*;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// The most runs of a command whose samples are all kept. Of more, the first points keep theirs, for the plots
+/// of the page.
+pub const MOST_SAMPLED: usize = 200;
+/// The runs that are made together, and then reduced to their means.
+pub const AT_ONCE: usize = 64;
 
 /// The result at one point of a sweep.
 pub struct Outcome {
@@ -115,27 +122,31 @@ impl<'a> Work<'a> {
             None => None,
         };
         let watched = capture.is_some() || logs.is_some();
-        let done: Vec<Option<Run>> = (jobs.par_iter())
-            .map(|(_, job)| match watched {
-                true if moves_packets(job.engine) => None,
-                _ => kept.load(job.scenario, job.engine),
-            })
-            .collect();
+        let load = |job: &Job| match watched {
+            true if moves_packets(job.engine) => None,
+            _ => kept.load(job.scenario, job.engine),
+        };
+        let sampled = options.series || jobs.len() <= MOST_SAMPLED;
         let id = &jobs[0].1.scenario.id;
-        let before = done.iter().flatten().count();
+        let there: Vec<bool> = match kept.left() {
+            Some(_) => jobs.par_iter().map(|(_, job)| load(job).is_some()).collect(),
+            None => vec![false; jobs.len()],
+        };
+        let before = there.iter().filter(|there| **there).count();
         if before > 0 && !options.quiet {
             progress.note(format_args!(
                 "{id}: {before} of {} runs were done before the interruption; resuming",
                 jobs.len()
             ));
         }
-        let left = jobs.iter().zip(&done).filter(|(_, done)| done.is_none());
-        let to_do: Vec<Job> = left.map(|((_, job), _)| *job).collect();
-        let were_done = jobs.iter().zip(&done).filter(|(_, done)| done.is_some());
+        let were_done = jobs.iter().zip(&there).filter(|(_, there)| **there);
         progress.pass(total(were_done.map(|(job, _)| job)));
         if !options.quiet {
-            let live = to_do.iter().filter(|job| job.engine == Engine::Live);
-            progress.above(|| live::announce(live.map(|job| job.scenario), options));
+            let live = jobs
+                .iter()
+                .zip(&there)
+                .filter(|((_, job), there)| !**there && job.engine == Engine::Live);
+            progress.above(|| live::announce(live.map(|((_, job), _)| job.scenario), options));
         }
         let (kept_runs, failed) = (AtomicUsize::new(before), AtomicBool::new(false));
         let observe = |job: &Job| {
@@ -144,7 +155,7 @@ impl<'a> Work<'a> {
             progress.observe(capture, logs.as_ref().filter(|_| moves))
         };
         // If a run cannot be saved the work continues, and only an interruption would lose it.
-        let keep = |i: usize, run: &Run| match kept.keep(to_do[i].scenario, run) {
+        let keep = |scenario: &Scenario, run: &Run| match kept.keep(scenario, run) {
             Ok(()) => {
                 kept_runs.fetch_add(1, Ordering::Relaxed);
             }
@@ -153,30 +164,84 @@ impl<'a> Work<'a> {
             }
             Err(_) => {}
         };
-        let runs =
-            run_all(&to_do, &options.engine_settings(), observe, keep).map_err(Failure::from);
-        let after = kept_runs.into_inner();
-        if matches!(runs, Err(Failure::Interrupted)) && after > 0 {
+        // A point in which no engine runs stays without a result here.
+        let mut results: Vec<Option<(Vec<Run>, Vec<Check>)>> = Vec::new();
+        results.resize_with(self.repetitions[0].len(), || None);
+        let mut means = 0;
+        for now in parts(&jobs, sampled) {
+            let (first, last) = (jobs[now.start].0, jobs[now.end - 1].0);
+            let (some, there) = (&jobs[now.clone()], &there[now.clone()]);
+            let done: Vec<Option<Run>> = (some.par_iter().zip(there))
+                .map(|((_, job), there)| there.then(|| load(job)).flatten())
+                .collect();
+            let left = some.iter().zip(&done).filter(|(_, done)| done.is_none());
+            let to_do: Vec<Job> = left.map(|((_, job), _)| *job).collect();
+            let keep = |i: usize, run: &Run| keep(to_do[i].scenario, run);
+            let made = run_all(&to_do, &options.engine_settings(), observe, keep);
+            let made = made.map_err(Failure::from);
+            let after = kept_runs.load(Ordering::Relaxed);
+            if matches!(made, Err(Failure::Interrupted)) && after > 0 {
+                progress.note(format_args!(
+                    "{id}: {after} of {} runs are done and kept; the same command without --fresh resumes",
+                    jobs.len()
+                ));
+            }
+            let mut made = made?.into_iter();
+            let runs = done.into_iter().map(|done| done.or_else(|| made.next()));
+            let mut by_point: Vec<Vec<Run>> = vec![Vec::new(); last - first + 1];
+            for ((p, _), run) in some.iter().zip(runs.flatten()) {
+                by_point[p - first].push(run);
+            }
+            let points = by_point.into_par_iter().zip(&self.repetitions[0][first..]);
+            let judged: Vec<_> = points
+                .map(|(runs, scenario)| {
+                    let checks = judged(scenario, &runs, &self.engines, options);
+                    let means = |run: &Run| run.means_over(scenario.steady);
+                    match sampled || now.start == 0 {
+                        true => (runs, checks),
+                        false => (runs.iter().map(means).collect(), checks),
+                    }
+                })
+                .collect();
+            let runs = judged.iter().flat_map(|(runs, _)| runs);
+            means += runs.filter(|run| run.only_over.is_some()).count();
+            for (result, judged) in results[first..].iter_mut().zip(judged) {
+                *result = Some(judged);
+            }
+        }
+        if means > 0 && !options.quiet {
             progress.note(format_args!(
-                "{id}: {after} of {} runs are done and kept; the same command without --fresh resumes",
+                "{id}: of {means} of {} runs only the means are kept; --series keeps all samples",
                 jobs.len()
             ));
         }
-        let mut made = runs?.into_iter();
-        let runs = done.into_iter().map(|done| done.or_else(|| made.next()));
-        let mut by_point: Vec<Vec<Run>> = vec![Vec::new(); self.repetitions[0].len()];
-        for ((p, _), run) in jobs.iter().zip(runs.flatten()) {
-            by_point[*p].push(run);
-        }
         let scenarios = self.repetitions.swap_remove(0);
-        let outcomes = (scenarios.into_par_iter().zip(by_point))
-            .map(|(scenario, runs)| {
-                let checks = judged(&scenario, &runs, &self.engines, options);
+        let outcomes = (scenarios.into_iter().zip(results))
+            .map(|(scenario, result)| {
+                let none = || (vec![], judged(&scenario, &[], &self.engines, options));
+                let (runs, checks) = result.unwrap_or_else(none);
                 Outcome { scenario, runs, checks }
             })
             .collect();
         Ok(Executed { outcomes, capture, logs })
     }
+}
+
+/// The parts in which runs are made: whole points, as many as make [`AT_ONCE`] runs, or all if their samples
+/// are kept anyway.
+fn parts(jobs: &[(usize, Job)], sampled: bool) -> Vec<Range<usize>> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < jobs.len() {
+        let point = jobs.get(start + AT_ONCE).filter(|_| !sampled).map(|(p, _)| *p);
+        let next = point.map_or(jobs.len(), |point| {
+            let point = point.max(jobs[start].0 + 1);
+            jobs.partition_point(|(p, _)| *p < point)
+        });
+        parts.push(start..next);
+        start = next;
+    }
+    parts
 }
 
 /// The simulated time of runs.

@@ -41,6 +41,10 @@ pub struct RunOptions {
     /// Prints the tables of each point of a sweep in addition to the overview.
     #[arg(long)]
     pub details: bool,
+    /// Keeps the samples of all runs. Without it, a sweep of more than 200 runs keeps the means over the
+    /// steady part, and samples of its first points only.
+    #[arg(long)]
+    pub series: bool,
     /// Writes every packet that leaves a port to FILE, in pcapng; needs exactly one packet or live
     /// run.
     #[arg(long, value_name = "FILE")]

@@ -38,6 +38,7 @@ mod services;
 mod skip;
 mod solve;
 mod stability;
+mod sweeps;
 mod terminal;
 mod trust;
 mod verdicts;

@@ -236,9 +236,13 @@ fn properties(fields: &[Field], notes: &[(String, String)]) -> Arc<WriterPropert
         .set_offset_index_disabled(true)
         .set_created_by(format!("accord {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(meanings.chain(notes).collect()));
-    // Measured values seldom repeat. Looking each up in a dictionary takes time for nothing.
+    // Measured values seldom repeat, and nobody selects rows by them. Looking each up in a dictionary, and for
+    // the least and the greatest, takes time for nothing.
     for field in fields.iter().filter(|f| f.kind == Kind::Optional) {
-        properties = properties.set_column_dictionary_enabled(field.name.as_str().into(), false);
+        let name = || field.name.as_str().into();
+        properties = properties
+            .set_column_dictionary_enabled(name(), false)
+            .set_column_statistics_enabled(name(), EnabledStatistics::None);
     }
     Arc::new(properties.build())
 }

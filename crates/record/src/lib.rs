@@ -53,6 +53,7 @@
 mod derive;
 mod fairness;
 mod inner;
+mod means;
 mod notes;
 mod observer;
 mod quantiles;

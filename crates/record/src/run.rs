@@ -31,6 +31,9 @@ pub struct Run {
     /// The parts of the run that were skipped, in order and disjoint: their samples repeat the
     /// means of the samples before them.
     pub skipped: Vec<Window>,
+    /// The window over which the series have one value each, of a run without samples
+    /// ([`Run::means_over`]).
+    pub only_over: Option<Window>,
     /// When the machine did not keep up, of a live run whose only fault is that. Run directories do
     /// not keep it.
     pub stalls: Vec<Stalls>,
@@ -184,6 +187,7 @@ impl Run {
             unfit: None,
             broken: Vec::new(),
             skipped: Vec::new(),
+            only_over: None,
             stalls: Vec::new(),
         }
     }
@@ -197,6 +201,9 @@ impl Run {
 
     /// Returns the indices of the sampling periods that lie within `window`.
     pub fn within(&self, window: Window) -> std::ops::Range<usize> {
+        if let Some(only) = self.only_over {
+            return 0..usize::from(only == window);
+        }
         let (start, end) = (window.start.as_secs_f64(), window.end.as_secs_f64());
         let period = self.time.first().copied().unwrap_or(0.0);
         // A period belongs to the window if most of it lies inside.
@@ -213,6 +220,9 @@ impl Run {
 
     /// Returns whether the sample in this place was skipped.
     pub fn is_skipped(&self, sample: usize) -> bool {
+        if self.only_over.is_some() {
+            return false;
+        }
         let at = self.time[sample];
         let inside = |part: &Window| part.start.as_secs_f64() < at && at <= part.end.as_secs_f64();
         self.skipped.iter().any(inside)
@@ -222,6 +232,11 @@ impl Run {
     /// values, or for a ratio that of its two metrics. Returns `None` if there is no value in the
     /// window.
     pub fn mean(&self, metric: Metric, entity: Entity, window: Window) -> Option<f64> {
+        if self.only_over == Some(window)
+            && let Some(series) = self.series(metric, entity)
+        {
+            return series.values.first().copied().filter(|value| !value.is_nan());
+        }
         if let Fold::Ratio(over, under) = metric.fold() {
             let within = self.within(window);
             let values = |metric| Some(&self.series(metric, entity)?.values[within.clone()]);

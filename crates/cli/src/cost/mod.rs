@@ -10,6 +10,7 @@ mod say;
 mod speed;
 
 use crate::choice::{at_point, engines};
+use crate::execute::{AT_ONCE, MOST_SAMPLED};
 use accord::Catalogue;
 use accord::scenario::{Engine, Metric, QUANTILES, Recorded, Scenario};
 use accord::units::Time;
@@ -40,16 +41,26 @@ pub struct Cost {
     pub file_bytes: f64,
 }
 
-/// Estimates the cost of all points with `reps` seeds. If it is large, the speed of the machine is
-/// measured for some milliseconds.
-pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Catalogue) -> Cost {
+/// Estimates the cost of all points with `reps` seeds, whose samples are all kept if `series`. If it is
+/// large, the speed of the machine is measured for some milliseconds.
+pub fn estimate(
+    points: &[Scenario],
+    asked: &[Engine],
+    reps: u64,
+    series: bool,
+    catalogue: &Catalogue,
+) -> Cost {
     let engines = engines(asked, points);
     let (reps, cores) = (reps as f64, rayon::current_num_threads() as f64);
     let (mut hops, mut work, mut longest, mut live) = (0.0, 0.0, 0.0, 0.0);
     let (mut memory, mut files, mut state, mut phases) = (0.0, 0.0, 0.0, 0.0);
     let mut runs = 0;
+    let at_points = points.iter().map(|scenario| at_point(&engines, asked, scenario).len());
+    let sampled = series || at_points.sum::<usize>() * reps as usize <= MOST_SAMPLED;
+    let mut largest = 0.0;
     for scenario in points {
         let here = at_point(&engines, asked, scenario);
+        let means = !sampled && runs >= AT_ONCE;
         runs += here.len() * reps as usize;
         let has = |engine| here.contains(&engine);
         let mut each = Vec::new();
@@ -69,10 +80,18 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
         }
         work += reps * each.iter().sum::<f64>();
         longest = each.iter().copied().fold(longest, f64::max);
-        let values = here.len() as f64 * series(scenario);
+        let samples = here.len() as f64 * values_of(scenario);
+        largest = f64::max(largest, samples);
+        let (values, point) = match means {
+            true => (here.len() as f64 * columns(scenario), MEANS_BYTES),
+            false => (samples, POINT_BYTES),
+        };
         memory += reps * (size(scenario) + VALUE_BYTES * values);
-        let theory = if has(Engine::Theory) { series(scenario) } else { 0.0 };
-        files += POINT_BYTES;
+        if means {
+            memory += reps * here.len() as f64 * RUN_BYTES;
+        }
+        let theory = if has(Engine::Theory) && !means { values_of(scenario) } else { 0.0 };
+        files += point;
         files += reps * LINE_BYTES * (scenario.flows.len() + scenario.links.len()) as f64;
         files += reps * (FILE_BYTES * (values - theory) + THEORY_FILE_BYTES * theory);
         if has(Engine::Packet) || has(Engine::Live) {
@@ -81,6 +100,9 @@ pub fn estimate(points: &[Scenario], asked: &[Engine], reps: u64, catalogue: &Ca
         if has(Engine::Theory) {
             phases = f64::max(phases, equilibria(scenario));
         }
+    }
+    if !sampled {
+        memory += AT_ONCE as f64 * VALUE_BYTES * largest;
     }
     let at_once = cores.min(runs as f64);
     // Runs of one engine are parallel, limited by their number.
@@ -110,6 +132,10 @@ const VALUE_BYTES: f64 = 11.0;
 const FILE_BYTES: f64 = 4.5;
 /// Bytes of the files of a point without its values: the page, manifests, table headers.
 const POINT_BYTES: f64 = 80e3;
+/// Bytes of the same of a point whose means alone are kept: the page has no plots of it.
+const MEANS_BYTES: f64 = 27e3;
+/// Bytes of such a run in memory, without its values: its series, manifest and table.
+const RUN_BYTES: f64 = 40e3;
 /// Bytes of a flow or a link in the printed scenario and the page.
 const LINE_BYTES: f64 = 20.0;
 const THEORY_FILE_BYTES: f64 = 0.5;
@@ -138,7 +164,7 @@ fn packet(scenario: &Scenario, load: &Load) -> f64 {
     caches * load.work
         + FLOW * scenario.flows.len() as f64
         + READING * readings
-        + VALUE * series(scenario)
+        + VALUE * values_of(scenario)
 }
 
 fn samples(scenario: &Scenario) -> f64 {
@@ -149,7 +175,7 @@ fn samples(scenario: &Scenario) -> f64 {
 fn theory(scenario: &Scenario) -> f64 {
     let phases = (scenario.cuts().len() as f64 - 1.0).min(samples(scenario));
     let flows = scenario.flows.len() as f64;
-    (phases * THEORY_FLOW + FLOW) * flows + THEORY_VALUE * series(scenario)
+    (phases * THEORY_FLOW + FLOW) * flows + THEORY_VALUE * values_of(scenario)
 }
 
 /// Returns the work of the fluid engine, which integrates once with its step and once with twice
@@ -174,18 +200,23 @@ fn fluid(scenario: &Scenario) -> f64 {
     }
     steps * FLUID_UPDATE * (active + queues.len() as f64)
         + FLOW * scenario.flows.len() as f64
-        + VALUE * series(scenario)
+        + VALUE * values_of(scenario)
 }
 
-/// Returns the number of values of all series of a run.
-fn series(scenario: &Scenario) -> f64 {
-    const BUDGET: f64 = (1u64 << 24) as f64;
+/// Returns the number of series of a run.
+fn columns(scenario: &Scenario) -> f64 {
     let flows = scenario.recorded_flows().count() as f64;
     let groups = (scenario.groups.iter()).filter(|g| g.recorded == Recorded::Group);
     let links = scenario.links.iter().filter(|l| !l.attachment).count() as f64;
-    let columns = FLOW_COLUMNS * flows
+    FLOW_COLUMNS * flows
         + (FLOW_COLUMNS + QUANTILE_COLUMNS) * groups.count() as f64
-        + LINK_COLUMNS * links;
+        + LINK_COLUMNS * links
+}
+
+/// Returns the number of values of all series of a run.
+fn values_of(scenario: &Scenario) -> f64 {
+    const BUDGET: f64 = (1u64 << 24) as f64;
+    let columns = columns(scenario);
     let capacity = (BUDGET / columns.max(1.0)).clamp(64.0, 65536.0);
     // If there are too many samples, neighbours are merged until half of them are left.
     let mut kept = samples(scenario);

@@ -106,7 +106,8 @@ fn announcement(
         new.then(|| (*trial.scenario).clone())
     });
     let scenarios: Vec<Scenario> = first.collect();
-    let time = cost::estimate(&scenarios, &[order.engine], 1, catalogue).core_time(left.len());
+    let time =
+        cost::estimate(&scenarios, &[order.engine], 1, true, catalogue).core_time(left.len());
     let subjects = order.subjects.len();
     let time = match order.engine {
         Engine::Live => {

@@ -69,6 +69,9 @@ pub struct RunRecord {
     /// The starts and the ends of the parts that were skipped, in picoseconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_ps: Vec<(u64, u64)>,
+    /// The window over which the series have one value each, in picoseconds, of a run without samples.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_over_ps: Option<(u64, u64)>,
 }
 
 /// A [`Certificate`] as numbers, whose meaning is described there.
@@ -132,6 +135,8 @@ impl StoredManifest {
                     skipped_ps: (run.skipped.iter())
                         .map(|part| (part.start.as_ps(), part.end.as_ps()))
                         .collect(),
+                    only_over_ps: (run.only_over)
+                        .map(|window| (window.start.as_ps(), window.end.as_ps())),
                 })
                 .collect(),
             checksums: BTreeMap::new(),

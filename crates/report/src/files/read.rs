@@ -111,6 +111,8 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
         skipped: (record.skipped_ps.iter())
             .map(|&(start, end)| Window { start: Time::from_ps(start), end: Time::from_ps(end) })
             .collect(),
+        only_over: (record.only_over_ps)
+            .map(|(start, end)| Window { start: Time::from_ps(start), end: Time::from_ps(end) }),
         stalls: Vec::new(),
     })
 }

@@ -155,16 +155,18 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
         .iter()
         .take_while(|plan| {
             lines += plan.lines();
-            lines * FEWEST_SAMPLES <= BUDGET
+            lines * FEWEST_SAMPLES <= BUDGET && plan.has_samples()
         })
         .count()
         .max(1)
         .min(plans.len());
     if drawn < plans.len() {
         let all = plans.len();
-        remarks.push(format!(
-            "{drawn} of {all} points have plots over time here; the others are in their run directories."
-        ));
+        let others = match plans.iter().all(panels::Plan::has_samples) {
+            true => "the others are in their run directories",
+            false => "of the others only the means are kept; `--series` keeps all samples",
+        };
+        remarks.push(format!("{drawn} of {all} points have plots over time here; {others}."));
     }
     let plans = &plans[..drawn];
     let lines: usize = plans.iter().map(panels::Plan::lines).sum();

@@ -120,6 +120,11 @@ impl<'a> Plan<'a> {
         packets.map(|(_, run)| of_run(*run)).sum()
     }
 
+    /// Returns true if all runs have samples, and not their means only.
+    pub fn has_samples(&self) -> bool {
+        self.runs.iter().all(|(_, run)| run.only_over.is_none())
+    }
+
     /// Returns the largest number of samples of any run.
     pub fn samples(&self) -> usize {
         let samples = self.runs.iter().map(|(_, run)| run.time.len());

@@ -29,6 +29,13 @@ pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureErro
         ));
     }
     let subjects = subjects(stored, request)?;
+    let runs = || stored.iter().flat_map(|s| s.points.iter().flat_map(|p| &p.runs));
+    if matches!(kind, Kind::Time | Kind::Cdf) && runs().any(|run| run.only_over.is_some()) {
+        return Err(FigureError::wrong(
+            "only the means of these runs are kept, and no samples",
+            "run the sweep again with --series, or choose --kind sweep",
+        ));
+    }
     let (x, y, content, looks) = match kind {
         Kind::Time => over_time(&subjects, request)?,
         Kind::Cdf => distribution(&subjects, request)?,

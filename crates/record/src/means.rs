@@ -1,0 +1,78 @@
+//! Runs of which only the values over one window are kept, for sweeps of many runs.
+
+use crate::run::{Run, Series};
+use accord_scenario::Window;
+
+impl Run {
+    /// Returns the run with one value per series: over `window` the mean, the sum or the greatest value,
+    /// whichever the metric has. [`Run::mean`] of it returns the same values for this window, and none for
+    /// others. Its time axis is the window's end.
+    pub fn means_over(&self, window: Window) -> Run {
+        let of = |s: &Series| {
+            let value = self.mean(s.metric, s.entity, window).unwrap_or(f64::NAN);
+            Series { metric: s.metric, entity: s.entity, values: vec![value] }
+        };
+        Run {
+            manifest: self.manifest.clone(),
+            time: vec![window.end.as_secs_f64()],
+            series: self.series.iter().map(of).collect(),
+            transfers: self.transfers.clone(),
+            statistics: self.statistics,
+            certificates: self.certificates.clone(),
+            notes: self.notes.clone(),
+            unfit: self.unfit.clone(),
+            broken: self.broken.clone(),
+            skipped: self.skipped.clone(),
+            only_over: Some(window),
+            stalls: self.stalls.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Manifest;
+    use accord_scenario::{Engine, Entity, Metric};
+    use accord_units::Time;
+
+    fn window(start: f64, end: f64) -> Window {
+        Window { start: Time::from_secs_f64(start), end: Time::from_secs_f64(end) }
+    }
+
+    fn series(metric: Metric, values: [f64; 4]) -> Series {
+        Series { metric, entity: Entity::Link(0), values: values.into() }
+    }
+
+    #[test]
+    fn values_over_the_window_are_those_of_all_samples() {
+        let manifest = Manifest {
+            engine: Engine::Packet,
+            version: String::new(),
+            scenario_hash: String::new(),
+            seed: 1,
+            digest: String::new(),
+            plan: None,
+        };
+        let mut all = vec![
+            series(Metric::Backlog, [9.0, 1.0, f64::NAN, 2.0]),
+            series(Metric::Drops, [5.0, 1.0, 0.0, 3.0]),
+            series(Metric::Arrivals, [9.0, 10.0, 20.0, 10.0]),
+            series(Metric::BacklogMax, [9.0, 1.0, 4.0, 3.0]),
+            series(Metric::LossRatio, [f64::NAN; 4]),
+        ];
+        all.sort_by_key(|s| (s.entity, s.metric));
+        let run = Run::new(manifest, vec![1.0, 2.0, 3.0, 4.0], all);
+        let (steady, entity) = (window(1.0, 4.0), Entity::Link(0));
+        let means = |run: &Run, window| {
+            [Metric::Backlog, Metric::Drops, Metric::BacklogMax, Metric::LossRatio]
+                .map(|metric| run.mean(metric, entity, window))
+        };
+        let before = means(&run, steady);
+        assert_eq!(before, [Some(1.5), Some(4.0), Some(4.0), Some(0.1)]);
+        let run = run.means_over(steady);
+        assert_eq!(means(&run, steady), before);
+        assert_eq!(means(&run, window(0.0, 4.0)), [None; 4]);
+        assert_eq!((&run.time[..], run.series[0].values.len()), (&[4.0][..], 1));
+    }
+}
