@@ -40,7 +40,8 @@ fn means_of_a_sweep_are_those_of_its_samples() {
     let text = compared.to_string();
     assert!(!text.contains("\"differs\":true"), "{text}");
     accord(at, &["plot", "means", "--metric", "throughput", "-o", "sweep.svg"]).with(0);
-    let refused = accord(at, &["plot", "means/210", "--metric", "throughput"]).with(2);
+    let refused =
+        accord(at, &["plot", "means/210", "--metric", "throughput", "-o", "time.svg"]).with(2);
     assert!(refused.stderr.contains("only the means of these runs are kept"), "{refused:#?}");
     assert!(refused.stderr.contains("--series"), "{refused:#?}");
 }
