@@ -236,7 +236,7 @@ fn properties(fields: &[Field], notes: &[(String, String)]) -> Arc<WriterPropert
         .set_offset_index_disabled(true)
         .set_created_by(format!("accord {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(meanings.chain(notes).collect()));
-    // Measured values seldom repeat, and nobody selects rows by them. Looking each up in a dictionary, and for
+    // Measured values seldom repeat, and rows are not selected by them. Looking each up in a dictionary, and for
     // the least and the greatest, takes time for nothing.
     for field in fields.iter().filter(|f| f.kind == Kind::Optional) {
         let name = || field.name.as_str().into();
