@@ -151,6 +151,8 @@ const MAY_TOUCH: &[(&str, &[&str])] = &[
     ("columns", &["std::fs", "std::io"]),
     ("report", &["std::fs", "std::io", "std::process"]),
     ("language", &["std::fs", "std::io"]),
+    // The interface of a log in memory.
+    ("transport", &["std::io"]),
     ("evaluate", &["std::fs", "std::io"]),
     // The error of a capture that cannot be written.
     ("net", &["std::io"]),

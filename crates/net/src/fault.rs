@@ -21,7 +21,7 @@ pub struct Fault {
     pub packet: Option<u64>,
 }
 
-/// The failure of a test: its faults, and the capture.
+/// The failure of a test: its faults, the capture and the logs of stacks.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct Failed {
     /// The scenario.
@@ -30,6 +30,9 @@ pub struct Failed {
     pub faults: Vec<Fault>,
     /// The path of the capture of the first run with a fault, or why there is none.
     pub capture: Result<PathBuf, String>,
+    /// The paths of the logs that the stacks wrote in the run of the capture, or why they could not be
+    /// written.
+    pub logs: Result<Vec<PathBuf>, String>,
     /// True if a second run was the same. Otherwise the stack does not repeat itself, and the capture is
     /// of another run.
     pub is_repeatable: bool,
@@ -109,6 +112,10 @@ impl Display for Failed {
         match &self.capture {
             Ok(path) => write!(f, "\n  packets: {}", path.display())?,
             Err(why) => write!(f, "\n  no capture could be written: {why}")?,
+        }
+        match &self.logs {
+            Ok(paths) => paths.iter().try_for_each(|path| write!(f, "\n  log: {}", path.display()))?,
+            Err(why) => write!(f, "\n  the logs could not be written: {why}")?,
         }
         if !self.is_repeatable {
             f.write_str("\n  a second run differs, so the capture is of another run: the stack has state or random numbers that no seed reaches")?;

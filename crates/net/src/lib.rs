@@ -4,7 +4,7 @@
 //! with the trait [`Carried`]. A network with its other flows is a scenario of Accord, in a file or in
 //! the text of a test. The packet engine runs both on one thread, in virtual time. Its verdict is a
 //! value: the expectations of the scenario are met, or else the error says when it was not, and names a capture
-//! of the packets.
+//! of the packets and the logs of the stacks.
 //!
 //! ```
 //! use accord_net::{Carried, Datagram, Ends, Setup, Time, View};
@@ -55,8 +55,9 @@
 
 mod capture;
 mod fault;
+mod logs;
 
-pub use accord::transport::{Carried, Connect, Datagram, Ends, Setup, View};
+pub use accord::transport::{Carried, Connect, Datagram, Ends, Log, Setup, View};
 pub use accord::units::{Bytes, Duration, Rate, Time};
 pub use fault::{Failed, Fault};
 
@@ -67,7 +68,9 @@ use accord::scenario::{Carrier, Engine, Scenario, Target};
 use accord::transport::Connector;
 use accord::{File, catalogue, load};
 use capture::Tap;
+use logs::Logs;
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// The folder of captures, if no other is given.
@@ -105,7 +108,15 @@ pub struct Net {
     file: Result<File, accord::Error>,
     seed: Option<u64>,
     folder: PathBuf,
-    carried: Vec<(String, &'static Stack)>,
+    carried: Vec<Named>,
+}
+
+/// The stack that carries the flows of a name, and the logs of its connections.
+#[derive(Debug)]
+struct Named {
+    name: String,
+    stack: &'static Stack,
+    logs: Logs,
 }
 
 /// Reads a scenario from a file, or a built-in one by its id. An error is that of [`Net::run`].
@@ -156,6 +167,9 @@ impl Net {
         flow: &str,
         connect: impl Fn(&Setup<'_>) -> Result<Ends, String> + Send + Sync + 'static,
     ) -> Net {
+        let logs = Logs::default();
+        let kept = logs.clone();
+        let connect = move |setup: &Setup<'_>| kept.connect(&connect, setup);
         let connector: &'static Connector =
             Box::leak(Box::new(Connector(Box::leak(Box::new(connect)))));
         let stack = Stack {
@@ -164,7 +178,11 @@ impl Net {
             repeats: |_| Ok(()),
             maker: connector,
         };
-        self.carried.push((flow.to_string(), Box::leak(Box::new(stack))));
+        self.carried.push(Named {
+            name: flow.to_string(),
+            stack: Box::leak(Box::new(stack)),
+            logs,
+        });
         self
     }
 
@@ -175,8 +193,9 @@ impl Net {
     pub fn run(self) -> Result<Outcome, Error> {
         let mut points = self.file?.points(&catalogue(), self.seed).map_err(accord::Error::from)?;
         for scenario in &mut points {
-            for (name, stack) in &self.carried {
-                give(scenario, name, stack)?;
+            for named in &self.carried {
+                let flows = flows(scenario, &named.name)?;
+                give(scenario, flows, named.stack)?;
             }
             scenario.check().map_err(accord::Error::Unsound)?;
         }
@@ -184,23 +203,29 @@ impl Net {
             let run = accord::sim::run(&scenario, &mut Quiet).map_err(accord::Error::from)?;
             Ok((scenario, run))
         });
-        Ok(Outcome { runs: runs.collect::<Result<_, _>>()?, folder: self.folder })
+        Ok(Outcome { runs: runs.collect::<Result<_, _>>()?, folder: self.folder, carried: self.carried })
     }
 }
 
-/// Has the flows of this name or group carried by a stack.
-fn give(scenario: &mut Scenario, name: &str, stack: &'static Stack) -> Result<(), Error> {
-    let group = scenario.groups.iter().find(|group| group.name == name);
-    let flows = match group {
-        Some(group) => group.flows.clone(),
-        None => match scenario.flows.iter().position(|flow| flow.name == name) {
-            Some(flow) => flow..flow + 1,
-            None => {
-                let names: Vec<_> = scenario.groups.iter().map(|g| g.name.as_str()).collect();
-                return Err(Error::NoFlow(name.to_string(), names.join(", ")));
-            }
-        },
-    };
+/// Returns the flows of this name or group.
+fn flows(scenario: &Scenario, name: &str) -> Result<Range<usize>, Error> {
+    if let Some(group) = scenario.groups.iter().find(|group| group.name == name) {
+        return Ok(group.flows.clone());
+    }
+    let flow = scenario.flows.iter().position(|flow| flow.name == name);
+    let flow = flow.ok_or_else(|| {
+        let names: Vec<_> = scenario.groups.iter().map(|g| g.name.as_str()).collect();
+        Error::NoFlow(name.to_string(), names.join(", "))
+    })?;
+    Ok(flow..flow + 1)
+}
+
+/// Has flows carried by a stack.
+fn give(
+    scenario: &mut Scenario,
+    flows: Range<usize>,
+    stack: &'static Stack,
+) -> Result<(), Error> {
     for flow in &mut scenario.flows[flows] {
         let unfit = match () {
             () if flow.tunnel.is_some() => Some("it is a tunnel"),
@@ -222,6 +247,7 @@ fn give(scenario: &mut Scenario, name: &str, stack: &'static Stack) -> Result<()
 pub struct Outcome {
     runs: Vec<(Scenario, Run)>,
     folder: PathBuf,
+    carried: Vec<Named>,
 }
 
 impl Outcome {
@@ -234,8 +260,8 @@ impl Outcome {
     /// Expectations of other engines do not count.
     ///
     /// # Errors
-    /// Fails with all that did not come true, and a capture of the first run in which it did not. Also
-    /// fails if the scenario expects nothing.
+    /// Fails with all that did not come true, and a capture of the first run in which it did not, with
+    /// the logs that stacks wrote. Also fails if the scenario expects nothing.
     pub fn verdict(&self) -> Result<(), Error> {
         let mut failed: Option<Failed> = None;
         for (scenario, run) in &self.runs {
@@ -251,9 +277,10 @@ impl Outcome {
         Ok(failed.map_or(Ok(()), Err)?)
     }
 
-    /// Repeats a run to capture its packets.
+    /// Repeats a run to capture its packets and the logs of stacks.
     fn seize(&self, scenario: &Scenario, run: &Run, mut faults: Vec<Fault>) -> Failed {
         let mut tap = Tap::default();
+        self.carried.iter().for_each(|named| named.logs.keep());
         let again = accord::sim::run(scenario, &mut tap);
         let same = again.is_ok_and(|again| again.manifest.digest == run.manifest.digest);
         for fault in &mut faults {
@@ -264,7 +291,24 @@ impl Outcome {
             Ok(()) => Ok(path),
             Err(e) => Err(format!("{}: {e}", path.display())),
         };
-        Failed { scenario: scenario.id.clone(), faults, capture, is_repeatable: same }
+        Failed {
+            scenario: scenario.id.clone(),
+            faults,
+            capture,
+            logs: self.logs(scenario),
+            is_repeatable: same,
+        }
+    }
+
+    /// Writes the logs of the repeated run. Returns their paths.
+    fn logs(&self, scenario: &Scenario) -> Result<Vec<PathBuf>, String> {
+        let mut paths = Vec::new();
+        for Named { name, logs, .. } in &self.carried {
+            let flows = flows(scenario, name).map_err(|e| e.to_string())?;
+            let names: Vec<_> = scenario.flows[flows].iter().map(|f| f.name.as_str()).collect();
+            paths.extend(logs.write(&self.folder, &scenario.id, &names)?);
+        }
+        Ok(paths)
     }
 }
 

@@ -5,6 +5,8 @@ use crate::View;
 use accord_family::{Stack, Values};
 use accord_units::{Bytes, Time};
 use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The sending end and the receiving end of a connection.
 pub type Ends = [Box<dyn Carried>; 2];
@@ -27,6 +29,37 @@ pub struct Setup<'a> {
     /// The seed of the connection's random numbers, in a run that is to be repeatable. A run with
     /// real packets has none.
     pub seed: Option<u64>,
+    /// The logs of the sending and of the receiving end, in a run whose logs are kept. Writing to them
+    /// must not change what an end does.
+    pub logs: Option<&'a [Log; 2]>,
+}
+
+/// The size above which a log takes nothing more.
+const MOST_LOGGED: usize = 256 << 20;
+
+/// A log of an end, in memory, such as a qlog. Clones write to the same log, which ends after 256 MiB.
+#[derive(Clone, Debug, Default)]
+pub struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Log {
+    /// Takes the contents. The log is empty then.
+    pub fn take(&self) -> Vec<u8> {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut log = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if log.len() + bytes.len() <= MOST_LOGGED {
+            log.extend(bytes);
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// A UDP payload that an end sends.

@@ -59,7 +59,7 @@ mod tos;
 pub mod tunnel;
 pub mod wire;
 
-pub use carried::{Carried, Connect, Connector, Datagram, Ends, Setup};
+pub use carried::{Carried, Connect, Connector, Datagram, Ends, Log, Setup};
 pub use endpoint::{Datagrams, Receipt, Receiver, Sender, View, endpoints};
 pub use pacer::Pacer;
 pub use rtt::RoundTrip;

@@ -7,6 +7,7 @@ use crate::carrier::stack;
 use crate::pool::Handle;
 use accord_record::Broken;
 use accord_scenario::{Flow, Scenario};
+use accord_transport::wire::ECN;
 use accord_transport::{Carried, Connector, Datagram, Setup, View, ip};
 use accord_units::{Bytes, Time};
 use core::net::Ipv4Addr;
@@ -82,7 +83,7 @@ pub fn connect(
     // A mix of both numbers, so flows of one run differ.
     let seed = scenario.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(flow as u64);
     let seed = repeatable.then_some(seed);
-    let setup = Setup { controller: &f.controller, packet: f.packet, seed };
+    let setup = Setup { controller: &f.controller, packet: f.packet, seed, logs: None };
     let [client, server] = guarded(|| connect(&setup)).unwrap_or_else(Err)?;
     let (here, there) = addresses(flow);
     let (here, there) = ((here.octets(), PORTS[0]), (there.octets(), PORTS[1]));
@@ -243,6 +244,9 @@ pub fn unfit(datagram: &Datagram, packet: Bytes) -> Option<String> {
     let most = packet.get().saturating_sub(ip::UDP_HEADERS as u64);
     if length == 0 {
         return Some("sent a datagram of 0 bytes".into());
+    }
+    if datagram.ecn & !ECN != 0 {
+        return Some(format!("sent a datagram with the ECN codepoint {}, of 0 to 3", datagram.ecn));
     }
     (length as u64 > most).then(|| {
         format!("sent a datagram of {length} bytes, where packets of {packet} take {most} at most")

@@ -1,0 +1,170 @@
+//! Tests of network stacks in C and C++ by [`accord_net`]: the header `accord_net.h`.
+//!
+//! cbindgen makes the header from this file and `types.rs`. A test fails if they have changed since, and
+//! has the command.
+
+#![expect(unsafe_code, reason = "the functions are called from C")]
+#![expect(clippy::missing_safety_doc, reason = "the head of the header has the rules for pointers")]
+
+mod end;
+mod net;
+mod types;
+
+pub use end::AccordLog;
+pub use net::AccordNet;
+pub use types::{
+    ACCORD_NOTHING, ACCORD_UNKNOWN, AccordSetup, AccordStack, AccordStatus, AccordView,
+};
+
+use std::ffi::{CStr, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Text of C, for functions whose callers keep the rules of the header. `None` if it is a null pointer or not UTF-8.
+fn text<'a>(text: *const c_char) -> Option<&'a str> {
+    if text.is_null() {
+        return None;
+    }
+    // SAFETY: the header asks for text with a zero at its end, that lives as long as the call.
+    unsafe { CStr::from_ptr(text) }.to_str().ok()
+}
+
+/// Calls a function with a net, for functions whose callers keep the rules of the header. A null pointer and a panic are statuses.
+fn with(net: *mut AccordNet, call: impl FnOnce(&mut AccordNet) -> AccordStatus) -> AccordStatus {
+    // SAFETY: the header asks for a net of `accord_net_new` that no other thread uses.
+    let Some(net) = (unsafe { net.as_mut() }) else {
+        return AccordStatus::Argument;
+    };
+    // The net is only freed, or set up anew by a run, after a panic.
+    catch_unwind(AssertUnwindSafe(|| call(net))).unwrap_or_else(|_| net.panicked())
+}
+
+/// Reads from a net, for functions whose callers keep the rules of the header. Returns `none` for a null
+/// pointer.
+fn look<T>(net: *const AccordNet, none: T, read: impl FnOnce(&AccordNet) -> T) -> T {
+    // SAFETY: as in `with`.
+    unsafe { net.as_ref() }.map_or(none, read)
+}
+
+/// Creates a net without a scenario. Free it with accord_net_free.
+#[unsafe(no_mangle)]
+pub extern "C" fn accord_net_new() -> *mut AccordNet {
+    Box::into_raw(Box::default())
+}
+
+/// Frees a net and its results. A null pointer is allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_free(net: *mut AccordNet) {
+    if !net.is_null() {
+        // SAFETY: the header asks for a net of `accord_net_new` that is not used again.
+        let net = unsafe { Box::from_raw(net) };
+        // Nothing is left of it after a panic but memory.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(net)));
+    }
+}
+
+/// Takes the network from a scenario file, or a built-in scenario by its id. The file is read by
+/// accord_net_run.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_scenario(net: *mut AccordNet, name: *const c_char) -> AccordStatus {
+    with(net, |net| net.scenario(text(name)))
+}
+
+/// Takes the network from the text of a scenario.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_network(net: *mut AccordNet, scenario: *const c_char) -> AccordStatus {
+    with(net, |net| net.network(text(scenario)))
+}
+
+/// Sets the value at a dotted path of the scenario, such as "topology.dumbbell.rate" to "5 Mbps".
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_set(
+    net: *mut AccordNet,
+    path: *const c_char,
+    value: *const c_char,
+) -> AccordStatus {
+    with(net, |net| net.set(text(path), text(value)))
+}
+
+/// Sets the seed of random numbers, in place of that of the scenario.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_seed(net: *mut AccordNet, seed: u64) -> AccordStatus {
+    with(net, |net| net.seed(seed))
+}
+
+/// Sets the folder of captures and logs. The default is target/accord-net in the present folder.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_folder(net: *mut AccordNet, folder: *const c_char) -> AccordStatus {
+    with(net, |net| net.folder(text(folder)))
+}
+
+/// Has all flows of this name or group carried by connections of a stack, one per flow and run. The
+/// functions are copied. `user` must live until the last run has ended.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_carry(
+    net: *mut AccordNet,
+    flow: *const c_char,
+    stack: *const AccordStack,
+) -> AccordStatus {
+    with(net, |net| net.carry(text(flow), AccordStack::copied(stack)))
+}
+
+/// Runs the scenario in packets, once or once per combination of its sweeps' values. Returns
+/// ACCORD_STATUS_OK if all that it expects of packets is met and no stack broke a rule. Can be called
+/// again, also with other settings.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_run(net: *mut AccordNet) -> AccordStatus {
+    with(net, AccordNet::run)
+}
+
+/// The text about the last status that was not ACCORD_STATUS_OK, or "". Of a failed run: the expectations with
+/// their values, times and packets, and the paths of the capture and of the logs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_message(net: *const AccordNet) -> *const c_char {
+    look(net, c"the net is a null pointer".as_ptr(), AccordNet::message)
+}
+
+/// The path of the capture of the last run if that failed, or a null pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_capture(net: *const AccordNet) -> *const c_char {
+    look(net, std::ptr::null(), AccordNet::capture)
+}
+
+/// The number of runs: 1, or that of the combinations of the sweeps' values; 0 before a run and after a wrong
+/// scenario.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_runs(net: *const AccordNet) -> usize {
+    look(net, 0, AccordNet::runs)
+}
+
+/// Writes the mean of a metric over the steady part of a run, from 0: "goodput" of a flow or group, or
+/// "utilisation" of a link. The units are bit/s, bytes and seconds.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_mean(
+    net: *mut AccordNet,
+    run: usize,
+    metric: *const c_char,
+    of: *const c_char,
+    value: *mut f64,
+) -> AccordStatus {
+    // SAFETY: the header asks for a pointer to a number that is valid during the call.
+    let value = unsafe { value.as_mut() };
+    with(net, |net| net.mean(run, text(metric), text(of), value))
+}
+
+/// The digest of a run, from 0, or a null pointer. Two runs with the same digest sent the same packets at the same
+/// times.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_net_digest(net: *const AccordNet, run: usize) -> *const c_char {
+    look(net, std::ptr::null(), |net| net.digest(run))
+}
+
+/// Appends bytes to the log of an end, if `log` is not a null pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn accord_log_write(log: *mut AccordLog, bytes: *const c_void, length: usize) {
+    // SAFETY: the header asks for the log of an end that was not closed.
+    let log = unsafe { log.as_mut() };
+    if let Some(log) = log.filter(|_| !bytes.is_null()) {
+        // SAFETY: the header asks for `length` bytes that are valid during the call.
+        log.write(unsafe { std::slice::from_raw_parts(bytes.cast(), length) });
+    }
+}

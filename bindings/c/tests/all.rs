@@ -1,0 +1,4 @@
+//! The tests of the interface for C.
+
+mod header;
+mod programs;
