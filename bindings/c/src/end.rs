@@ -33,7 +33,9 @@ impl AccordStack {
         // A program of an older header would have fewer functions.
         if size != size_of::<AccordStack>() {
             let ours = size_of::<AccordStack>();
-            return Err(format!("the size of the stack is {size}, where sizeof(AccordStack) is {ours}"));
+            return Err(format!(
+                "the size of the stack is {size}, where sizeof(AccordStack) is {ours}"
+            ));
         }
         const { assert!(offset_of!(AccordStack, size) == 0) };
         // SAFETY: the header asks for a stack of that size that is valid during the call.
@@ -113,9 +115,10 @@ impl End {
             log: end.log,
         };
         // SAFETY: the pointers are valid during the call, and the log for as long as the end.
-        end.end = end.stack.open.map_or(std::ptr::null_mut(), |open| unsafe {
-            open(end.stack.user, &of_c)
-        });
+        end.end = end
+            .stack
+            .open
+            .map_or(std::ptr::null_mut(), |open| unsafe { open(end.stack.user, &of_c) });
         if end.end.is_null() {
             return Err(format!("`open` returned no {} end", ["sending", "receiving"][number]));
         }
@@ -129,10 +132,14 @@ impl End {
             return Some(format!("`poll` wrote behind the room of {room} bytes"));
         }
         if usize::try_from(length).is_ok_and(|length| length > room) {
-            return Some(format!("`poll` returned a length of {length}, where there is room for {room}"));
+            return Some(format!(
+                "`poll` returned a length of {length}, where there is room for {room}"
+            ));
         }
         if length < ACCORD_NOTHING {
-            return Some(format!("`poll` returned {length}, which is neither a length nor ACCORD_NOTHING"));
+            return Some(format!(
+                "`poll` returned {length}, which is neither a length nor ACCORD_NOTHING"
+            ));
         }
         (length >= 0 && ecn > 3).then(|| format!("`poll` wrote the ECN codepoint {ecn}, of 0 to 3"))
     }

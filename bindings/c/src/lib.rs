@@ -65,13 +65,19 @@ pub unsafe extern "C" fn accord_net_free(net: *mut AccordNet) {
 /// Takes the network from a scenario file, or a built-in scenario by its id. The file is read by
 /// accord_net_run.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn accord_net_scenario(net: *mut AccordNet, name: *const c_char) -> AccordStatus {
+pub unsafe extern "C" fn accord_net_scenario(
+    net: *mut AccordNet,
+    name: *const c_char,
+) -> AccordStatus {
     with(net, |net| net.scenario(text(name)))
 }
 
 /// Takes the network from the text of a scenario.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn accord_net_network(net: *mut AccordNet, scenario: *const c_char) -> AccordStatus {
+pub unsafe extern "C" fn accord_net_network(
+    net: *mut AccordNet,
+    scenario: *const c_char,
+) -> AccordStatus {
     with(net, |net| net.network(text(scenario)))
 }
 
@@ -93,7 +99,10 @@ pub unsafe extern "C" fn accord_net_seed(net: *mut AccordNet, seed: u64) -> Acco
 
 /// Sets the folder of captures and logs. The default is target/accord-net in the present folder.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn accord_net_folder(net: *mut AccordNet, folder: *const c_char) -> AccordStatus {
+pub unsafe extern "C" fn accord_net_folder(
+    net: *mut AccordNet,
+    folder: *const c_char,
+) -> AccordStatus {
     with(net, |net| net.folder(text(folder)))
 }
 
@@ -160,7 +169,11 @@ pub unsafe extern "C" fn accord_net_digest(net: *const AccordNet, run: usize) ->
 
 /// Appends bytes to the log of an end, if `log` is not a null pointer.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn accord_log_write(log: *mut AccordLog, bytes: *const c_void, length: usize) {
+pub unsafe extern "C" fn accord_log_write(
+    log: *mut AccordLog,
+    bytes: *const c_void,
+    length: usize,
+) {
     // SAFETY: the header asks for the log of an end that was not closed.
     let log = unsafe { log.as_mut() };
     if let Some(log) = log.filter(|_| !bytes.is_null()) {

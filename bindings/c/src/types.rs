@@ -77,7 +77,8 @@ pub struct AccordStack {
     pub user: *mut c_void,
     /// Creates an end of a connection: first the sending, then the receiving one. Returns a null pointer if
     /// it cannot.
-    pub open: Option<unsafe extern "C" fn(user: *mut c_void, setup: *const AccordSetup) -> *mut c_void>,
+    pub open:
+        Option<unsafe extern "C" fn(user: *mut c_void, setup: *const AccordSetup) -> *mut c_void>,
     /// Frees an end. Optional.
     pub close: Option<unsafe extern "C" fn(end: *mut c_void)>,
     /// Takes a datagram that arrived, with its ECN codepoint. Returns 1 if its contents are new, or 0.
@@ -107,9 +108,8 @@ pub struct AccordStack {
     pub on_wake: Option<unsafe extern "C" fn(end: *mut c_void, now: u64)>,
     /// Supplies data that fills `packets` full packets, or data without end for UINT64_MAX. The first data
     /// opens the connection. Only the sending end is called. Optional.
-    pub supply: Option<
-        unsafe extern "C" fn(end: *mut c_void, packets: u64, is_transfer: c_int, now: u64),
-    >,
+    pub supply:
+        Option<unsafe extern "C" fn(end: *mut c_void, packets: u64, is_transfer: c_int, now: u64)>,
     /// Returns 1 if all of the last transfer was acknowledged, or 0. Optional; without it no transfer ends.
     pub is_done: Option<unsafe extern "C" fn(end: *mut c_void) -> c_int>,
     /// Ends the flow. Data that was not sent is never sent. Optional.

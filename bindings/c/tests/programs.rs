@@ -64,7 +64,8 @@ fn the_example_runs() {
 
     // A goodput that the link does not have for it.
     let scenario = std::fs::read_to_string(work.join("duel.toml")).expect("text");
-    std::fs::write(work.join("duel.toml"), scenario.replace("2 Mbps", "19.9 Mbps")).expect("written");
+    std::fs::write(work.join("duel.toml"), scenario.replace("2 Mbps", "19.9 Mbps"))
+        .expect("written");
     let output = run(within("./duel").arg("duel.toml"));
     assert_eq!(output.status.code(), Some(1));
     let why = String::from_utf8_lossy(&output.stderr);
@@ -121,7 +122,12 @@ fn bad_stacks_end_their_flows() {
         ("mute", 1, "sent nothing, though it has had data since 0.000000 s", 4),
         ("empty", 1, "sent a datagram of 0 bytes", 4),
         ("large", 1, "`poll` returned a length of 1473, where there is room for 1472", 4),
-        ("huge", 1, "`poll` returned a length of 9223372036854775807, where there is room for 1472", 4),
+        (
+            "huge",
+            1,
+            "`poll` returned a length of 9223372036854775807, where there is room for 1472",
+            4,
+        ),
         ("negative", 1, "`poll` returned -7, which is neither a length nor ACCORD_NOTHING", 4),
         ("overrun", 1, "`poll` wrote behind the room of 1472 bytes", 4),
         ("ecn", 1, "`poll` wrote the ECN codepoint 255, of 0 to 3", 4),
@@ -133,7 +139,10 @@ fn bad_stacks_end_their_flows() {
         assert!(said.contains(why), "{deed}: {said}");
         let at = if status == 0 { "" } else { "the connection of flow mine broke off at " };
         assert!(said.contains(at), "{deed}: {said}");
-        assert!(said.ends_with(&format!("the other flow: 1\nclosed: {closed}\n")), "{deed}: {said}");
+        assert!(
+            said.ends_with(&format!("the other flow: 1\nclosed: {closed}\n")),
+            "{deed}: {said}"
+        );
         assert!(!said.contains("expectation") && !said.contains("a second run"), "{deed}: {said}");
     }
 }

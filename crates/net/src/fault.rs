@@ -114,7 +114,9 @@ impl Display for Failed {
             Err(why) => write!(f, "\n  no capture could be written: {why}")?,
         }
         match &self.logs {
-            Ok(paths) => paths.iter().try_for_each(|path| write!(f, "\n  log: {}", path.display()))?,
+            Ok(paths) => {
+                paths.iter().try_for_each(|path| write!(f, "\n  log: {}", path.display()))?
+            }
             Err(why) => write!(f, "\n  the logs could not be written: {why}")?,
         }
         if !self.is_repeatable {

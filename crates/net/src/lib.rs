@@ -203,7 +203,11 @@ impl Net {
             let run = accord::sim::run(&scenario, &mut Quiet).map_err(accord::Error::from)?;
             Ok((scenario, run))
         });
-        Ok(Outcome { runs: runs.collect::<Result<_, _>>()?, folder: self.folder, carried: self.carried })
+        Ok(Outcome {
+            runs: runs.collect::<Result<_, _>>()?,
+            folder: self.folder,
+            carried: self.carried,
+        })
     }
 }
 
@@ -221,11 +225,7 @@ fn flows(scenario: &Scenario, name: &str) -> Result<Range<usize>, Error> {
 }
 
 /// Has flows carried by a stack.
-fn give(
-    scenario: &mut Scenario,
-    flows: Range<usize>,
-    stack: &'static Stack,
-) -> Result<(), Error> {
+fn give(scenario: &mut Scenario, flows: Range<usize>, stack: &'static Stack) -> Result<(), Error> {
     for flow in &mut scenario.flows[flows] {
         let unfit = match () {
             () if flow.tunnel.is_some() => Some("it is a tunnel"),

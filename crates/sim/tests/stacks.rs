@@ -23,9 +23,17 @@ enum Deed {
     Stream,
     Large,
     Empty,
+    Codepoint,
     PanicInPoll,
     PanicInReceive,
     PanicInView,
+    PanicInWake,
+    PanicInNext,
+    PanicInDone,
+    PanicInBroken,
+    PanicInSupply,
+    PanicInStop,
+    PanicInDrop,
     Close,
 }
 
@@ -52,10 +60,12 @@ impl Toy {
 
 impl Carried for Toy {
     fn supply(&mut self, _: u64, _: bool, now: Time) {
+        assert!(self.deed != Deed::PanicInSupply, "no supply");
         (self.is_open, self.due, self.now) = (true, now, now);
     }
 
     fn stop(&mut self, _: Time) {
+        assert!(!self.does(Deed::PanicInStop), "no stop");
         (self.is_open, self.due) = (false, Time::MAX);
     }
 
@@ -76,10 +86,12 @@ impl Carried for Toy {
             () if self.does(Deed::Empty) => 0,
             () => 1000,
         };
-        Some(Datagram { payload: vec![0; length], ecn: 0 })
+        let ecn = if self.does(Deed::Codepoint) { 4 } else { 0 };
+        Some(Datagram { payload: vec![0; length], ecn })
     }
 
     fn next_wake(&mut self) -> Time {
+        assert!(!self.does(Deed::PanicInNext), "no next wake-up");
         match () {
             () if self.does(Deed::Spin) => self.now,
             () if self.does(Deed::Past) => Time::ZERO + Duration::from_ms(500),
@@ -89,6 +101,7 @@ impl Carried for Toy {
 
     fn on_wake(&mut self, now: Time) {
         self.now = now;
+        assert!(!self.does(Deed::PanicInWake), "no wake-up");
         if now >= self.due {
             let pause = match self.does(Deed::Stream) {
                 true => Duration::from_ns(1),
@@ -103,8 +116,20 @@ impl Carried for Toy {
         View { cwnd: Some(Bytes::new(3000)), ..View::default() }
     }
 
+    fn is_done(&self) -> bool {
+        assert!(!self.does(Deed::PanicInDone), "never done");
+        false
+    }
+
     fn broken(&self) -> Option<String> {
+        assert!(!self.does(Deed::PanicInBroken), "broken down");
         self.does(Deed::Close).then(|| "the peer is gone".into())
+    }
+}
+
+impl Drop for Toy {
+    fn drop(&mut self) {
+        assert!(!self.does(Deed::PanicInDrop), "no end");
     }
 }
 
@@ -122,6 +147,8 @@ macro_rules! stacks {
 stacks! {
     GOOD = Good, SPIN = Spin, PAST = Past, FLOOD = Flood, STREAM = Stream, LARGE = Large,
     EMPTY = Empty, POLL = PanicInPoll, RECEIVE = PanicInReceive, VIEW = PanicInView, CLOSE = Close,
+    CODEPOINT = Codepoint, WAKE = PanicInWake, NEXT = PanicInNext, DONE = PanicInDone,
+    BROKEN = PanicInBroken, SUPPLY = PanicInSupply, STOP = PanicInStop, DROP = PanicInDrop,
 }
 
 /// A flow of the stack alongside one of ours.
@@ -217,10 +244,44 @@ fn its_datagrams_are_empty() {
 }
 
 #[test]
+fn its_datagrams_have_no_such_codepoint() {
+    is_said(
+        &CODEPOINT,
+        "1.000000 s: the sending end sent a datagram with the ECN codepoint 4, of 0 to 3",
+    );
+}
+
+#[test]
 fn it_panics() {
     is_said(&POLL, "1.000000 s: the sending end panicked: no room for 1");
     is_said(&RECEIVE, "s: the receiving end panicked: the receiver understands it");
     is_said(&VIEW, "s: the sending end panicked: no view");
+    is_said(&WAKE, "1.000000 s: the sending end panicked: no wake-up");
+    is_said(&NEXT, "1.000000 s: the sending end panicked: no next wake-up");
+    is_said(&DONE, "1.000000 s: the sending end panicked: never done");
+    is_said(&BROKEN, "1.000000 s: the sending end panicked: broken down");
+    is_said(&SUPPLY, "0.000000 s: the sending end panicked: no supply");
+}
+
+/// The stop of a flow and the end of a run are calls as well.
+#[test]
+fn it_panics_when_it_ends() {
+    let mut s = beside(&STOP);
+    s.flows[0].stop = Some(Time::ZERO + Duration::from_ms(1500));
+    let stopped = run(&s).broken;
+    let [stopped] = &stopped[..] else {
+        panic!("{stopped:?}");
+    };
+    let said =
+        "the connection of flow toy.0 broke off at 1.500000 s: the sending end panicked: no stop";
+    assert_eq!(stopped.text(&s), said);
+    let s = beside(&DROP);
+    let run = run(&s);
+    let texts: Vec<_> = run.broken.iter().map(|broken| broken.text(&s)).collect();
+    let said =
+        "the connection of flow toy.0 broke off at 3.000000 s: the sending end panicked: no end";
+    assert_eq!(texts, [said]);
+    assert!(bits(&run, &s, 0, 1.5) > 0.0 && bits(&run, &s, 1, 1.5) > 1e6);
 }
 
 #[test]

@@ -142,6 +142,22 @@ impl Default for Other {
     }
 }
 
+impl Other {
+    /// Frees both ends. Returns the end whose destructor panicked, and how.
+    fn close(&mut self) -> Result<(), (usize, String)> {
+        let close = |end: &mut Option<CarriedEnd>| guarded(|| drop(end.take()));
+        let [sending, receiving] = self.ends.each_mut().map(close);
+        sending.map_err(|why| (0, why)).and(receiving.map_err(|why| (1, why)))
+    }
+}
+
+/// The ends of a run that was interrupted are freed here. A destructor that panics ends nothing but itself.
+impl Drop for Other {
+    fn drop(&mut self) {
+        let _ = self.close();
+    }
+}
+
 impl Others {
     /// Creates the flows of other stacks, if there are any: those that `is_other` names.
     pub fn of(scenario: &Scenario, is_other: impl Fn(&Flow) -> bool) -> Option<Box<Others>> {
@@ -186,10 +202,8 @@ impl Others {
             return;
         };
         other.is_broken = true;
-        for end in &mut other.ends {
-            // Its destructor may panic as well.
-            let _ = guarded(|| end.take());
-        }
+        // The first fault is the reason.
+        let _ = other.close();
         let who = ["sending", "receiving"][end];
         self.broken.push(Broken { flow, at: now, why: format!("the {who} end {why}") });
     }
@@ -203,8 +217,8 @@ impl Others {
         }
     }
 
-    /// Breaks the connections off that had data and never sent a datagram. `sent` is true of flows that
-    /// sent.
+    /// Frees all ends. Breaks the connections off that had data and never sent a datagram. `sent` is true of
+    /// flows that sent.
     pub fn end(&mut self, now: Time, sent: impl Fn(usize) -> bool) {
         for flow in 0..self.flows.len() {
             let other = self.flows[flow].as_ref().filter(|other| other.ends[0].is_some());
@@ -213,6 +227,10 @@ impl Others {
             {
                 let why = format!("sent nothing, though it has had data since {}", seconds(since));
                 self.break_off((flow, 0), now, why);
+            }
+            let closed = self.flows[flow].as_mut().map_or(Ok(()), |other| other.close());
+            if let Err((end, why)) = closed {
+                self.break_off((flow, end), now, why);
             }
         }
     }
