@@ -148,6 +148,44 @@ fn a_stack_that_panics_fails_the_test() {
     assert_eq!(unmet.expectation, "it fills the link");
 }
 
+/// Each end has a log in the run of the capture, and only there. Logs without contents are not files.
+#[test]
+fn a_failure_has_the_logs_of_the_stacks() {
+    use std::io::Write;
+    let dir = tempfile::tempdir().expect("a folder");
+    let connect = |setup: &Setup<'_>| {
+        if let Some([sender, receiver]) = setup.logs {
+            // The same log, whose clones are with both ends for the whole run.
+            let (mut text, mut records) = (sender.clone(), receiver.clone());
+            text.write_all(b"slow start\n").expect("in memory");
+            if setup.packet.get() == 1500 {
+                records.write_all(b"\x1e{}\n").expect("in memory");
+            }
+        }
+        ceasing(false)(setup)
+    };
+    let two = ALONE.replace("packet = \"1500 B\"", "packet = \"1500 B\"\ncount = 2");
+    let failed = failed(network(&two).carry("mine", connect).folder(dir.path()));
+    let names = [
+        "alone.mine.0.sender.log",
+        "alone.mine.0.receiver.sqlog",
+        "alone.mine.1.sender.log",
+        "alone.mine.1.receiver.sqlog",
+    ];
+    assert_eq!(failed.logs, Ok(names.map(|name| dir.path().join(name)).to_vec()));
+    let text = std::fs::read_to_string(dir.path().join(names[2])).expect("a log");
+    assert_eq!(text, "slow start\n");
+    assert!(failed.is_repeatable, "{failed}");
+    let said = format!("\n  log: {}\n", dir.path().join(names[1]).display());
+    assert!(failed.to_string().contains(&said), "{failed}");
+    let small = two.replace("1500 B", "1400 B");
+    let failed = self::failed(network(&small).carry("mine", connect).folder(dir.path()));
+    assert_eq!(failed.logs.map(|logs| logs.len()), Ok(2));
+    // The verdict of a stack without logs names none.
+    let none = self::failed(network(ALONE).carry("mine", ceasing(true)).folder(dir.path()));
+    assert_eq!(none.logs, Ok(Vec::new()));
+}
+
 /// A stack whose second connection is another one is found out.
 #[test]
 fn a_stack_that_does_not_repeat_itself_is_named() {

@@ -35,6 +35,8 @@ enum Deed {
     PanicInStop,
     PanicInDrop,
     Close,
+    /// Its count of retransmissions goes up and down.
+    Recount,
 }
 
 /// An end that sends by a timer and wants no answers.
@@ -113,7 +115,10 @@ impl Carried for Toy {
 
     fn view(&self) -> View {
         assert!(!self.does(Deed::PanicInView), "no view");
-        View { cwnd: Some(Bytes::new(3000)), ..View::default() }
+        let counts = [5, u64::MAX, 0];
+        let at = self.now.as_ps() as usize / 100_000_000_000 % 3;
+        let retransmissions = if self.does(Deed::Recount) { counts[at] } else { 0 };
+        View { cwnd: Some(Bytes::new(3000)), retransmissions, ..View::default() }
     }
 
     fn is_done(&self) -> bool {
@@ -149,6 +154,7 @@ stacks! {
     EMPTY = Empty, POLL = PanicInPoll, RECEIVE = PanicInReceive, VIEW = PanicInView, CLOSE = Close,
     CODEPOINT = Codepoint, WAKE = PanicInWake, NEXT = PanicInNext, DONE = PanicInDone,
     BROKEN = PanicInBroken, SUPPLY = PanicInSupply, STOP = PanicInStop, DROP = PanicInDrop,
+    RECOUNT = Recount,
 }
 
 /// A flow of the stack alongside one of ours.
@@ -282,6 +288,18 @@ fn it_panics_when_it_ends() {
         "the connection of flow toy.0 broke off at 3.000000 s: the sending end panicked: no end";
     assert_eq!(texts, [said]);
     assert!(bits(&run, &s, 0, 1.5) > 0.0 && bits(&run, &s, 1, 1.5) > 1e6);
+}
+
+/// Counts that go back do not overflow, also in the sum of a group.
+#[test]
+fn its_counts_go_back() {
+    let s = beside(&RECOUNT);
+    let run = run(&s);
+    assert!(run.broken.is_empty(), "{:?}", run.notes);
+    let sent_again = run.series(Metric::Retransmissions, Entity::Flow(0)).expect("it is recorded");
+    let sum: f64 = sent_again.values.iter().filter(|v| v.is_finite()).sum();
+    assert_eq!(sum, (1u64 << 48) as f64);
+    assert!(sent_again.values.iter().all(|v| v.is_nan() || *v >= 0.0));
 }
 
 #[test]

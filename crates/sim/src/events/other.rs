@@ -18,6 +18,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The UDP ports of senders and of receivers. Tools recognise HTTP/3, and so QUIC, by the latter.
 const PORTS: [u16; 2] = [50_000, 443];
+/// The most retransmissions of a flow, so that sums over flows do not overflow: 80 years at 100 000 per second.
+const MOST_COUNTED: u64 = 1 << 48;
 
 /// An order to an end outside of the machine.
 #[derive(Clone, Debug)]
@@ -208,10 +210,13 @@ impl Others {
         self.broken.push(Broken { flow, at: now, why: format!("the {who} end {why}") });
     }
 
-    /// Updates the states of sending ends. That of a broken connection stays.
+    /// Updates the states of sending ends. That of a broken connection stays. A count that goes back counts as
+    /// unchanged.
     pub fn look(&mut self, now: Time, views: &mut BTreeMap<usize, View>) {
         for flow in 0..self.flows.len() {
-            if let Some(view) = self.call((flow, 0), now, |carried| carried.end.view()) {
+            if let Some(mut view) = self.call((flow, 0), now, |carried| carried.end.view()) {
+                let before = views.get(&flow).map_or(0, |view| view.retransmissions);
+                view.retransmissions = view.retransmissions.min(MOST_COUNTED).max(before);
                 views.insert(flow, view);
             }
         }
