@@ -106,12 +106,12 @@ int main(int count, char **words) {
     for (int i = 2; i + 1 < count; i += 2) accord_net_set(net, words[i], words[i + 1]);
     accord_net_carry(net, "mine", &stack);
     AccordStatus status = accord_net_run(net);
+    if (status != ACCORD_STATUS_OK) fprintf(stderr, "%s\n", accord_net_message(net));
     double goodput;
     if (accord_net_mean(net, 0, "goodput", "mine", &goodput) == ACCORD_STATUS_OK) {
         printf("goodput: %.1f Mbps\n", goodput / 1e6);
         printf("digest: %s\n", accord_net_digest(net, 0));
     }
-    if (status != ACCORD_STATUS_OK) fprintf(stderr, "%s\n", accord_net_message(net));
     accord_net_free(net);
     return status == ACCORD_STATUS_OK ? 0 : 1;
 }

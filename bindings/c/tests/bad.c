@@ -88,9 +88,13 @@ static const char *bad_broken(void *end) {
 
 static const char *SCENARIO =
     "duration = \"3 s\"\n"
-    "topology.dumbbell = { rate = \"5 Mbps\", delay = \"5 ms\" }\n"
-    "flow.mine = { from = \"left\", to = \"right\", controller = \"newreno\", packet = \"1500 B\" }\n"
-    "flow.ours = { from = \"left\", to = \"right\", controller = \"newreno\", packet = \"1500 B\" }\n"
+    "[topology.dumbbell]\n"
+    "rate = \"5 Mbps\"\n"
+    "delay = \"5 ms\"\n"
+    "queue = { discipline = \"droptail\", limit = \"50 pkt\" }\n"
+    "[flow]\n"
+    "mine = { from = \"left\", to = \"right\", controller = \"newreno\", packet = \"1500 B\" }\n"
+    "ours = { from = \"left\", to = \"right\", controller = \"newreno\", packet = \"1500 B\" }\n"
     "[[expect]]\n"
     "name = \"the other flow goes on\"\n"
     "metric = \"throughput\"\n"
@@ -150,9 +154,9 @@ int main(int count, char **words) {
     accord_net_network(NET, SCENARIO);
     accord_net_carry(NET, "mine", &stack);
     AccordStatus status = accord_net_run(NET);
+    say("status", status);
     double other = 0;
     accord_net_mean(NET, 0, "throughput", "ours", &other);
-    say("status", status);
     printf("the other flow: %d\n", other > 1e6);
     accord_net_free(NET);
     printf("closed: %d\n", CLOSED);

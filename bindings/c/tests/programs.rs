@@ -84,12 +84,17 @@ fn the_example_runs() {
     let log = std::fs::read_to_string(work.join("target/accord-net/duel.mine.sender.log"));
     assert!(log.expect("a log").contains(" s: a loss, window "));
 
+    // A scenario that is not there.
+    let output = run(within("./duel").arg("absent.toml"));
+    let why = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && why.contains("absent.toml"), "{why}");
+
     // Without the shared library the linker takes the static one.
     std::fs::remove_file(prefix.join("lib/libaccordnet.so")).expect("removed");
     let libraries = "LDLIBS=$(shell pkg-config --static --libs accord-net)";
     done(within("make").args(["--silent", "--always-make", "duel", strict, libraries]));
     let alone = run(within("./duel").arg("duel.toml"));
-    assert_eq!(String::from_utf8_lossy(&alone.stdout), String::from_utf8_lossy(&output.stdout));
+    assert_eq!(String::from_utf8_lossy(&alone.stdout), said);
 }
 
 /// Returns a program for bad stacks.
