@@ -16,6 +16,15 @@ const LEAST: u64 = 50;
 /// The most times that the time until it re-arms gets longer.
 const LONGEST: u32 = 8;
 
+/// Why a breaker tripped.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Cause {
+    /// This part of the bytes was lost in the latest interval, and too much in those before.
+    Loss(f64),
+    /// No report came for this time.
+    Silence(Duration),
+}
+
 /// The circuit breaker of a tunnel.
 #[derive(Clone, Debug)]
 pub struct Breaker {
@@ -30,8 +39,8 @@ pub struct Breaker {
     pub ratio: Option<f64>,
     /// The intervals in a row that lost too much.
     bad: u32,
-    /// Since when it is tripped.
-    tripped: Option<Time>,
+    /// Since when it is tripped, and why.
+    tripped: Option<(Time, Cause)>,
     /// When it re-armed last.
     armed: Option<Time>,
     /// The number of times `rearm` until it re-arms.
@@ -68,10 +77,10 @@ impl Breaker {
             self.ratio = Some(ratio);
             self.bad = if ratio >= self.config.loss { self.bad + 1 } else { 0 };
             if self.bad >= INTERVALS && self.tripped.is_none() {
-                self.trip(now);
+                self.trip(Cause::Loss(ratio), now);
             }
         }
-        let Some(since) = self.tripped else { return };
+        let Some((since, _)) = self.tripped else { return };
         let quiet = self.ratio.is_none_or(|r| r < self.config.loss / 2.0);
         if quiet && now.since(since) >= self.wait() {
             self.arm();
@@ -83,14 +92,14 @@ impl Breaker {
     pub fn on_silence(&mut self, silence: Duration, now: Time) {
         let long = self.config.blind.is_some_and(|most| silence >= most);
         if long && self.tripped.is_none() {
-            self.trip(now);
+            self.trip(Cause::Silence(silence), now);
         }
     }
 
-    fn trip(&mut self, now: Time) {
+    fn trip(&mut self, cause: Cause, now: Time) {
         let soon = self.armed.is_some_and(|at| now.since(at) < self.wait());
         self.times = if soon { (2 * self.times).min(LONGEST) } else { 1 };
-        self.tripped = Some(now);
+        self.tripped = Some((now, cause));
         self.trips += 1;
         // The intervals before say nothing of the lower rate.
         self.ratio = None;
@@ -109,6 +118,11 @@ impl Breaker {
     /// Closes the breaker, and restarts its counts.
     pub fn arm(&mut self) {
         (self.tripped, self.bad, self.began, self.ratio) = (None, 0, None, None);
+    }
+
+    /// Returns why it is tripped, if it is.
+    pub fn cause(&self) -> Option<Cause> {
+        self.tripped.map(|(_, cause)| cause)
     }
 
     /// Returns whether it is tripped.

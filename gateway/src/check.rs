@@ -1,12 +1,39 @@
 //! The contracts and caps of a site file, against the rate of its uplink.
 
-use crate::config::Site;
+use crate::config::{PeerConfig, Site};
+use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate};
 use serde::Serialize;
 
 /// The longest queue in equilibrium that is not worth a warning. A longer one is more than many buffers
 /// hold, and than users notice.
 const LONG: Duration = Duration::from_ms(50);
+
+/// The queue of others that a contract has to stand: that of a common modem. A shorter one is worth a
+/// warning.
+const COMMON: Duration = Duration::from_ms(200);
+
+/// A contract of a site.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Contract {
+    /// The name of the peer.
+    pub peer: String,
+    /// The rate, in bits per second.
+    pub contract_bps: u64,
+    /// The delay of the queue from which on it yields, in seconds. Without a limit there is none.
+    pub yields_from_s: Option<f64>,
+}
+
+/// Returns the contracts of a site, in the order of the peers.
+pub fn contracts(site: &Site) -> Vec<Contract> {
+    let with = site.peers.iter().filter(|peer| peer.service.contract > Rate::ZERO);
+    with.map(|peer| Contract {
+        peer: peer.name.clone(),
+        contract_bps: peer.service.contract.as_bps(),
+        yields_from_s: site.yields_from(peer).map(Duration::as_secs_f64),
+    })
+    .collect()
+}
 
 /// A promise that does not hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -19,7 +46,8 @@ pub struct Finding {
     pub available_bps: u64,
     /// The part of each contract that is left.
     pub scale: f64,
-    /// The delay of the queue in equilibrium, in seconds, if there is an equilibrium.
+    /// The delay of a queue in seconds: that in equilibrium, if there is one, or that from which on a
+    /// contract yields.
     pub queue_s: Option<f64>,
     /// The finding in words.
     pub message: String,
@@ -27,7 +55,8 @@ pub struct Finding {
 
 /// Returns the contracts that do not fit: those of the peers into the uplink, if the file has its rate,
 /// and those of classes into the contract of their tunnel. Contracts that fit so closely that the
-/// uplink gets a long queue are returned, too, and peers whose cap is above the uplink.
+/// uplink gets a long queue are returned, too, contracts that yield in a common queue, and peers whose cap
+/// is above the uplink.
 pub fn check(site: &Site) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(uplink) = site.interface.uplink {
@@ -48,6 +77,7 @@ pub fn check(site: &Site) -> Vec<Finding> {
             ),
         }));
     }
+    findings.extend(site.peers.iter().filter_map(|peer| short_limit(site, peer)));
     for peer in &site.peers {
         let place = format!("peer {}", peer.name);
         let contracts = peer.shares.iter().map(|s| s.contract);
@@ -101,6 +131,26 @@ fn long_queue(site: &Site, uplink: Rate) -> Option<Finding> {
     })
 }
 
+/// Returns the finding that a contract yields in a queue that a common modem has.
+fn short_limit(site: &Site, peer: &PeerConfig) -> Option<Finding> {
+    let queue = site.yields_from(peer).filter(|queue| *queue < COMMON)?;
+    let Service { contract, limit, .. } = peer.service;
+    Some(Finding {
+        place: format!("peer {}", peer.name),
+        contracted_bps: contract.as_bps(),
+        available_bps: contract.as_bps(),
+        scale: 1.0,
+        queue_s: Some(queue.as_secs_f64()),
+        message: format!(
+            "peer {}: its contract of {contract} yields where others make a queue of more than {:.0} ms, \
+             since its limit is {}; modems have queues of {COMMON}: limit = \"250 ms\" holds it there",
+            peer.name,
+            1e3 * queue.as_secs_f64(),
+            limit.unwrap_or_default(),
+        ),
+    })
+}
+
 fn finding(
     place: &str,
     contracts: impl Iterator<Item = Rate>,
@@ -143,6 +193,35 @@ mod tests {
             );
         }
         check(&parse("", &text).expect("a site"))
+    }
+
+    /// A limit in bytes is another queue for each contract; one in time is the same for all.
+    #[test]
+    fn a_contract_that_yields_in_a_common_queue_is_told() {
+        let site = |limit: &str| {
+            let key = crate::keys::PrivateKey::new([1; 32]).public();
+            let text = format!(
+                "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n[peer.p]\npublic_key = \"{key}\"\n\
+                 networks = []\ncap = \"50 Mbps\"\nservice = {{ contract = \"10 Mbps\", weight = 2{limit} }}\n"
+            );
+            parse("", &text).expect("a site")
+        };
+        // 3 packets of 1480 bytes, twice, do not carry the contract.
+        for (limit, bytes, yields) in [
+            (", limit = \"100 KB\"", Some(100_000), Some(0.072_896)),
+            (", limit = \"400 KB\"", Some(400_000), Some(0.312_896)),
+            (", limit = \"150 ms\"", Some(196_380), Some(0.15)),
+            ("", Some(321_380), Some(0.25)),
+            (", limit = \"none\"", None, None),
+        ] {
+            let site = site(limit);
+            assert_eq!(site.peers[0].service.limit, bytes.map(Bytes::new), "{limit}");
+            let [contract] = &contracts(&site)[..] else { panic!("one contract") };
+            assert_eq!(contract.yields_from_s, yields, "{limit}");
+            let found = check(&site);
+            assert_eq!(found.len(), usize::from(yields.is_some_and(|s| s < 0.2)), "{found:?}");
+            assert!(found.iter().all(|f| f.queue_s == yields && f.message.contains("250 ms")));
+        }
     }
 
     #[test]

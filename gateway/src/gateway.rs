@@ -34,6 +34,8 @@ const MOST_TRIED: u64 = 2;
 const SILENCE: Duration = Duration::from_secs(3);
 /// The time from one handshake to the next, as WireGuard has it.
 const HANDSHAKES: Duration = Duration::from_secs(5);
+/// Why a peer has another endpoint: an authentic datagram is from there.
+const CALLS: &str = "it sends from there";
 /// The DSCP of handshakes, AF41, as WireGuard in the kernel has it.
 const HANDSHAKE: u8 = 34 << 2;
 
@@ -258,19 +260,22 @@ impl<S: Sessions> Gateway<S> {
             }
             Opened::Answer(peer) => {
                 if let Some(peer) = peer {
-                    self.peers[peer].set_endpoint(Some(from));
+                    self.peers[peer].set_endpoint(Some(from), CALLS);
                     self.peers[peer].greeted = at;
+                    self.peers[peer].handshakes += 1;
+                    let name = &self.peers[peer].config.name;
+                    tracing::debug!(event = "handshake", peer = name, from = %from);
                 }
                 if !room.is_empty() {
                     sink(Output::Datagram(handshake(from), &room));
                 }
             }
             Opened::Nothing(peer) => {
-                self.peers[peer].set_endpoint(Some(from));
+                self.peers[peer].set_endpoint(Some(from), CALLS);
                 self.peers[peer].heard = at;
             }
             Opened::Packet(peer) => {
-                self.peers[peer].set_endpoint(Some(from));
+                self.peers[peer].set_endpoint(Some(from), CALLS);
                 self.peers[peer].heard = at;
                 let collected = Collected { tos, virtual_delay, reported };
                 self.take(peer, collected, &mut room, at, sink);
@@ -339,6 +344,7 @@ impl<S: Sessions> Gateway<S> {
         sink: &mut dyn FnMut(Output),
     ) {
         let peer = &mut self.peers[from];
+        tracing::trace!(event = "received", peer = peer.config.name, message = ?message);
         match message {
             Message::OutOfBand(half) => peer.receiver.on_out_of_band(half, at),
             Message::InBand(half, sent) => {
@@ -349,6 +355,7 @@ impl<S: Sessions> Gateway<S> {
             }
             Message::Report(answer) => {
                 peer.sender.on_report(answer, at);
+                peer.tell_report(answer);
                 if let Some(search) = &mut peer.path_mtu {
                     let (lost, arrived) = peer.sender.losses_and_arrivals();
                     search.on_heard(at);
@@ -394,6 +401,7 @@ impl<S: Sessions> Gateway<S> {
         let Some(way) = peer.way(tos) else {
             return;
         };
+        tracing::trace!(event = "sent", peer = peer.config.name, message = ?message);
         let packet = message::encode(message, self.local, peer.local);
         let mut room = Vec::new();
         if self.sessions.seal(to, &packet, &mut room) {
@@ -432,6 +440,7 @@ impl<S: Sessions> Gateway<S> {
             wake = wake.min(self.probe_path(peer, now, sink));
             if self.peers[peer].due <= now {
                 self.peers[peer].due = self.pump(peer, now, sink);
+                self.peers[peer].look(now);
             }
             wake = wake.min(self.peers[peer].due);
         }
@@ -635,10 +644,10 @@ impl<S: Sessions> Gateway<S> {
         true
     }
 
-    /// Sets the place of a peer, if there is one with this key.
-    pub fn set_endpoint(&mut self, key: &PublicKey, endpoint: SocketAddr) {
+    /// Sets the place of a peer, if there is one with this key. The log has the reason.
+    pub fn set_endpoint(&mut self, key: &PublicKey, endpoint: SocketAddr, reason: &str) {
         if let Some(peer) = self.peers.iter_mut().find(|p| p.key() == *key) {
-            peer.set_endpoint(Some(endpoint));
+            peer.set_endpoint(Some(endpoint), reason);
         }
     }
 

@@ -3,8 +3,9 @@
 use crate::config::{Endpoint, Interface, Loss, Mode, PeerConfig};
 use crate::edge::Edge;
 use crate::keys::PublicKey;
-use crate::message;
+use crate::message::{self, Answer};
 use crate::path_mtu::PathMtu;
+use crate::promise::{Moment, Promise};
 use crate::receiver::Receiver;
 use crate::repair::{Gaps, Repairs};
 use crate::sender::{Sender, State};
@@ -71,6 +72,10 @@ pub struct Peer {
     pub repairs: Repairs,
     /// The datagrams that have not arrived.
     pub(crate) gaps: Gaps,
+    /// What becomes of the contract.
+    pub promise: Promise,
+    /// The handshakes that the peer has made or answered.
+    pub handshakes: u64,
     /// The sent packets, by class.
     pub sent: Vec<Traffic>,
     /// The received packets.
@@ -146,6 +151,8 @@ impl Peer {
             ),
             repairs: Repairs::default(),
             gaps: Gaps::default(),
+            promise: Promise::default(),
+            handshakes: 0,
             sent: vec![Traffic::default(); config.shares.len()],
             received: Traffic::default(),
             marked: 0,
@@ -161,10 +168,13 @@ impl Peer {
     pub fn reconfigure(&mut self, config: &PeerConfig) {
         let endpoint = config.endpoint.as_ref().and_then(Endpoint::address);
         if endpoint.is_some() && config.endpoint != self.config.endpoint {
-            self.set_endpoint(endpoint);
+            self.set_endpoint(endpoint, "the site file has another one");
         }
         self.edge.set_shares(&config.shares);
-        self.sender.set_service(&config.service);
+        if config.service != self.config.service {
+            self.sender.set_service(&config.service);
+            self.promise.forget();
+        }
         self.sender.cap = config.cap;
         self.sender.breaker.config = config.breaker;
         if config.mode != self.config.mode {
@@ -176,14 +186,43 @@ impl Peer {
         self.config = config.clone();
     }
 
-    /// Sets where the peer is. Another place is another path.
-    pub(crate) fn set_endpoint(&mut self, endpoint: Option<SocketAddr>) {
+    /// Sets where the peer is, and logs why. Another place is another path.
+    pub(crate) fn set_endpoint(&mut self, endpoint: Option<SocketAddr>, reason: &str) {
         if self.endpoint != endpoint {
+            let text = |e: Option<SocketAddr>| e.map_or("none".into(), |e| e.to_string());
+            let (from, to) = (text(self.endpoint), text(endpoint));
+            tracing::info!(event = "endpoint", peer = self.config.name, from, to, reason);
             self.endpoint = endpoint;
             if let Some(search) = &mut self.path_mtu {
                 search.restart();
             }
         }
+    }
+
+    /// Notes what the tunnel does from now on.
+    pub(crate) fn look(&mut self, now: Time) {
+        let moment = Moment {
+            waiting: !self.edge.is_empty() || self.repairs.len() > 0,
+            limited: self.sender.at_limit && self.sender.state == State::Controlled,
+            reported: self.sender.state == State::Controlled && self.sender.mode != Mode::Bypass,
+            arrived: self.sender.losses_and_arrivals().1,
+        };
+        self.promise.look(moment, now);
+    }
+
+    /// Logs a report of the other end, and what follows from it.
+    pub(crate) fn tell_report(&self, answer: &Answer) {
+        tracing::debug!(
+            event = "report",
+            peer = self.config.name,
+            may_send_bps = self.sender.rate().as_bps(),
+            arrives_bps = answer.egress_bps,
+            queued_s = answer.queued,
+            accumulation = answer.accumulation,
+            lost = answer.lost,
+            waiting = self.edge.len(),
+            repairs = self.repairs.count,
+        );
     }
 
     /// Returns whether the largest packet that the path takes is being found out. A peer that does not

@@ -34,6 +34,8 @@ const PLAIN: Duration = Duration::from_secs(8);
 /// The time without reports after which the controller has no say, and that in round trips.
 const BLIND: Duration = Duration::from_secs(2);
 const BLIND_ROUNDS: f64 = 8.0;
+/// The part of its limit that a tunnel has queued, at least, while the limit holds it.
+const AT_LIMIT: f64 = 0.9;
 
 words! {
     /// The state of the other end.
@@ -65,8 +67,10 @@ pub enum Next {
 #[derive(Debug)]
 pub struct Sender {
     ingress: Ingress<AnyController>,
-    /// The contracted rate.
-    contract: Rate,
+    /// The service: its contract and its limit.
+    service: Service,
+    /// Whether, as of the latest report, the limit of the service holds the tunnel below its contract.
+    pub at_limit: bool,
     /// The cap of the site file.
     pub cap: Rate,
     cap_pacer: Pacer,
@@ -120,7 +124,8 @@ impl Sender {
     ) -> Sender {
         let mut sender = Sender {
             ingress: Ingress::new(controller, packet, sending),
-            contract: Rate::ZERO,
+            service: Service::default(),
+            at_limit: false,
             cap: peer.cap,
             cap_pacer: Pacer::default(),
             mode: peer.mode,
@@ -149,7 +154,7 @@ impl Sender {
 
     /// Changes the service of the tunnel.
     pub fn set_service(&mut self, service: &Service) {
-        self.contract = service.contract;
+        (self.service, self.at_limit) = (*service, false);
         self.ingress.set_service(service);
     }
 
@@ -343,11 +348,8 @@ impl Sender {
         // authenticated, so it does not count below the contract.
         let egress = f64::from(answer.egress_bps) / 8.0;
         let reported = f64::from(answer.virtual_delay);
-        let virtual_s = if egress * 8.0 < self.contract.as_bps_f64() {
-            0.0
-        } else {
-            reported.min(self.most_virtual.as_secs_f64())
-        };
+        let below = egress * 8.0 < self.service.contract.as_bps_f64();
+        let virtual_s = if below { 0.0 } else { reported.min(self.most_virtual.as_secs_f64()) };
         self.virtual_s = virtual_s;
         let queued = f64::from(answer.accumulation) - egress * reported;
         let report = Report {
@@ -359,6 +361,8 @@ impl Sender {
             lost_bytes: Bytes::ZERO,
             received: answer.received,
         };
+        let limit = self.service.limit.map_or(f64::INFINITY, Bytes::as_f64);
+        self.at_limit = below && report.accumulation >= AT_LIMIT * limit;
         self.ingress.on_report(&report, now);
         let (lost, arrived) = (self.ingress.lost(), self.ingress.arrived());
         self.breaker.on_report(lost, arrived, now);

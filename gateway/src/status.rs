@@ -1,10 +1,13 @@
 //! The state of a gateway for people and programs: a document, a table and metrics.
 
+use crate::breaker::Cause;
 use crate::config::Site;
 use crate::gateway;
+use crate::peer::Peer;
+use crate::sender::State;
 use crate::sessions::Sessions;
+use accord_door::fields;
 use accord_door::metrics::Metrics;
-use accord_door::{State, fields};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -23,6 +26,10 @@ fields! {
         "The peers, in the order of the file." peers: Vec<PeerStatus>;
         "Networks of peers without a route to the device: packets to them take other routes."
             missing_routes: u64, gauge "missing_routes";
+        "The longest time by which the pacing thread was late in the latest 5 to 10 s."
+            lateness_s: f64, gauge "lateness_seconds";
+        "Time by which it was later than the millisecond that it makes up for."
+            late_s: f64, counter "late_seconds_total";
         "Packets that went nowhere, by reason." dropped_packets: Vec<(&'static str, u64)>;
     }
 }
@@ -46,14 +53,27 @@ fields! {
         "The address, if it is known." endpoint: Option<String>;
         "Largest packet to the peer, inside of the tunnel." mtu_bytes: u32, gauge "path_mtu_bytes";
         "Whether there is a session." up: bool, gauge "peer_up";
+        "Handshakes that the peer made or answered."
+            handshakes: u64, counter "handshakes_total";
         "Age of the keys." handshake_age_s: Option<u64>, gauge "handshake_age_seconds";
         "The mode." mode: &'static str;
-        "The state of the other end, of [`STATES`]: tripped while the circuit breaker is."
+        "The state of the other end, of [`STATES`]: tripped while the circuit breaker is, and limited while the limit holds the contract down."
             state: &'static str;
+        "Why it is not controlled." reason: Option<String>;
         "The signal that the other end measures our queue by: pairs or delay."
             signal: Option<&'static str>;
         "Contracted rate."
             contract_bytes_per_s: f64, gauge "tunnel_min_rate_bytes_per_second";
+        "Part of the contract that arrived in the latest ten seconds in which data for it waited; above 1 if more did."
+            contract_kept: Option<f64>, gauge "contract_kept_ratio";
+        "Seconds in which data waited and reports came."
+            busy_s: f64, counter "busy_seconds_total";
+        "Bytes that arrived in these seconds."
+            busy_arrived_bytes: u64, counter "busy_arrived_bytes_total";
+        "Queuing delay of the path above which the contract yields to its limit."
+            yields_from_s: Option<f64>, gauge "contract_yields_from_seconds";
+        "Seconds in which the limit held the contract down."
+            limited_s: f64, counter "limited_seconds_total";
         "The weight." weight: f64;
         "Cap." cap_bytes_per_s: f64, gauge "tunnel_max_rate_bytes_per_second";
         "Rate at which the tunnel may send."
@@ -101,7 +121,56 @@ fields! {
 /// The modes of a peer.
 const MODES: [&str; 3] = ["shadow", "enforce", "bypass"];
 /// The states of a peer.
-pub const STATES: [&str; 5] = ["unknown", "plain", "controlled", "blind", "tripped"];
+pub const STATES: [&str; 6] = ["unknown", "plain", "controlled", "limited", "blind", "tripped"];
+
+/// Returns the state of a peer.
+fn state(peer: &Peer) -> &'static str {
+    match peer.sender.state {
+        _ if peer.sender.breaker.is_tripped() => "tripped",
+        State::Controlled if peer.promise.is_limited => "limited",
+        state => state.word(),
+    }
+}
+
+/// Returns why a peer is not controlled, if it is not.
+fn reason(peer: &Peer, up: bool, site: &Site) -> Option<String> {
+    Some(match (up, state(peer)) {
+        (false, _) => match peer.endpoint {
+            None => "no session: its address is not known, so it has to call".into(),
+            Some(endpoint) => format!("no session: nothing at {endpoint} answers"),
+        },
+        (true, "plain") => {
+            "the peer answers no control messages, as plain WireGuard: packets go at \
+                            the cap, without control"
+                .into()
+        }
+        (true, "blind") => "no reports any more: packets go at the cap until reports come".into(),
+        (true, "tripped") => {
+            let config = &peer.sender.breaker.config;
+            let why = match peer.sender.breaker.cause()? {
+                Cause::Loss(part) => format!(
+                    "{:.0} % of the bytes was lost, and too much for {}",
+                    100.0 * part,
+                    config.over
+                ),
+                Cause::Silence(time) => {
+                    format!("no reports came for {:.0} s", time.as_secs_f64())
+                }
+            };
+            format!("{why}: at most {} until it re-arms or a mode is set", config.rate)
+        }
+        (true, "limited") => {
+            let limit = peer.config.service.limit.unwrap_or_default();
+            let queue = site.yields_from(&peer.config).unwrap_or_default().as_secs_f64();
+            format!(
+                "{limit} of the tunnel are queued in the network, its limit: the queue there is longer \
+                 than {:.0} ms, and the contract yields",
+                1e3 * queue
+            )
+        }
+        _ => return None,
+    })
+}
 
 /// Returns the state of a gateway of a site.
 pub fn status(
@@ -113,6 +182,7 @@ pub fn status(
 ) -> Status {
     let peers = gateway.peers().iter().enumerate().map(|(i, peer)| {
         let (view, latest) = (peer.sender.view(), peer.sender.latest);
+        let (up, promise) = (gateway.sessions().is_open(i), &peer.promise);
         let names = site.classes.iter().map(|c| c.name.as_str());
         let classes = names.chain(["default"]).zip(&peer.sent).zip(peer.edge.counts());
         let classes = classes.map(|((name, sent), counts)| ClassStatus {
@@ -134,16 +204,19 @@ pub fn status(
                 None => site.interface.mtu,
             }
             .into(),
-            up: gateway.sessions().is_open(i),
+            up,
+            handshakes: peer.handshakes,
             handshake_age_s: gateway.sessions().age(i),
             mode: peer.sender.mode.word(),
-            state: if peer.sender.breaker.is_tripped() {
-                "tripped"
-            } else {
-                peer.sender.state.word()
-            },
+            state: state(peer),
+            reason: reason(peer, up, site),
             signal: latest.map(|answer| if answer.by_delay { "delay" } else { "pairs" }),
             contract_bytes_per_s: peer.config.service.contract.as_bps_f64() / 8.0,
+            contract_kept: promise.kept(peer.config.service.contract),
+            busy_s: promise.busy.0.as_secs_f64(),
+            busy_arrived_bytes: promise.busy.1,
+            yields_from_s: site.yields_from(&peer.config).map(|d| d.as_secs_f64()),
+            limited_s: promise.at_limit.as_secs_f64(),
             weight: peer.config.service.weight,
             cap_bytes_per_s: peer.config.cap.as_bps_f64() / 8.0,
             rate_bytes_per_s: peer.sender.rate().as_bps_f64() / 8.0,
@@ -172,6 +245,8 @@ pub fn status(
         offloads,
         peers: peers.collect(),
         missing_routes: 0,
+        lateness_s: 0.0,
+        late_s: 0.0,
         dropped_packets: vec![
             ("foreign", dropped.foreign),
             ("no_route", dropped.no_route),
@@ -185,7 +260,7 @@ pub fn status(
     }
 }
 
-impl State for Status {
+impl accord_door::State for Status {
     fn json(&self) -> String {
         serde_json::to_string_pretty(self).unwrap_or_default()
     }
@@ -199,6 +274,7 @@ impl State for Status {
             ("state", "", 10),
             ("signal", "", 6),
             ("contract", "Mbps", 9),
+            ("kept", "%", 5),
             ("may send", "Mbps", 9),
             ("arrives", "Mbps", 9),
             ("queued", "ms", 9),
@@ -211,6 +287,7 @@ impl State for Status {
                 if p.up { p.state } else { "down" }.into(),
                 p.signal.unwrap_or("-").into(),
                 mbps(p.contract_bytes_per_s),
+                p.contract_kept.map_or("-".into(), |kept| format!("{:.0}", 100.0 * kept)),
                 mbps(p.rate_bytes_per_s),
                 p.egress_bytes_per_s.map_or("-".into(), mbps),
                 ms(p.queue_delay_s),
@@ -219,19 +296,9 @@ impl State for Status {
         };
         let mut text = accord_door::table(columns, self.peers.iter().map(row));
         for peer in &self.peers {
-            let why = match (peer.up, peer.state) {
-                (false, _) => "no session",
-                (true, "plain") => {
-                    "the peer answers no control messages, as plain WireGuard: packets go at the cap, without control"
-                }
-                (true, "blind") => "no reports any more: packets go at the cap until reports come",
-                (true, "tripped") => {
-                    "too many losses, or no reports for too long: the circuit breaker limits the tunnel until it \
-                     re-arms or a mode is set"
-                }
-                _ => continue,
-            };
-            let _ = writeln!(text, "{}: {why}", peer.name);
+            if let Some(reason) = &peer.reason {
+                let _ = writeln!(text, "{}: {reason}", peer.name);
+            }
         }
         if self.missing_routes > 0 {
             let _ = writeln!(

@@ -43,7 +43,8 @@ fn the_dashboard_asks_for_series_and_labels_that_there_are() {
     // Two gateways that have sent and measured, so no series is missing.
     let mut world = World::new(1, link);
     for _ in 0..4000 {
-        world.host_sends(0, 1000, 0);
+        // More than the link carries, so data waits.
+        (0..3).for_each(|_| world.host_sends(0, 1000, 0));
         world.run(world.now + Duration::from_ms(1));
     }
     let site = "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:51820\"\n";
@@ -58,6 +59,9 @@ fn the_dashboard_asks_for_series_and_labels_that_there_are() {
     let text = std::fs::read_to_string(path).expect("the dashboard");
     let dashboard: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let panels = dashboard["panels"].as_array().expect("panels");
+    // The promise comes first.
+    let first = panels[0]["targets"][0]["expr"].as_str().expect("an expression");
+    assert!(first.starts_with("accord_gateway_contract_kept_ratio"), "{first}");
     let mut shown = BTreeSet::new();
     for target in panels.iter().flat_map(|p| p["targets"].as_array().expect("targets")) {
         let expression = target["expr"].as_str().expect("an expression");

@@ -225,7 +225,9 @@ fn routes_that_are_lost_are_set_again_and_a_guard_stops_packets_without_one() {
             std::thread::sleep(Duration::from_millis(20));
         }
         let told = sites.log(end);
-        for event in ["event=routes-missing count=1", "event=routes-set count="] {
+        for event in
+            ["level=error event=routes-missing count=1", "level=warn event=routes-set count="]
+        {
             assert!(told.iter().any(|line| line.starts_with(event)), "{told:?}");
         }
     }

@@ -8,6 +8,7 @@
 mod common;
 
 use accord_gateway::keys::PrivateKey;
+use accord_gateway::log::LevelFilter;
 use accord_gateway::{Options, run};
 use common::{OUTER, Path_, Queue, Sites, obstacle, rates};
 use std::path::PathBuf;
@@ -32,7 +33,8 @@ impl Running {
                 stop: stopped,
                 reload: Arc::default(),
                 signals: false,
-                log: Box::new(|_| ()),
+                level: LevelFilter::OFF,
+                log: Arc::new(|_: &str| ()),
             };
             run(&options).map(|_| ()).map_err(|e| e.to_string())
         };

@@ -7,6 +7,7 @@
 
 mod common;
 
+use accord_gateway::log::LevelFilter;
 use accord_gateway::{Options, run};
 use common::{INNER, Path_, Queue, Sites, obstacle, rates, reached};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
@@ -43,7 +44,8 @@ fn as_a_process() {
         stop: Arc::default(),
         reload: Arc::default(),
         signals: true,
-        log: Box::new(|line| eprintln!("{line}")),
+        level: LevelFilter::INFO,
+        log: Arc::new(|line: &str| eprintln!("{line}")),
     };
     if let Err(e) = run(&options) {
         eprintln!("{e}");

@@ -6,7 +6,7 @@ Contracts of 10, 5 and 0 Mbps and weights of 1, 2 and 1 over 30 Mbps and 20 ms, 
 connections go through each tunnel, and others alongside them. Rates are TCP payload in Mbps, medians of the rounds.
 A contract of 10 Mbps on the wire has 9.24 Mbps of payload. `--systems`:
 
-    gateway     accord gateway, with a limit of 100 KB per contract unless --limit has another
+    gateway     accord gateway, with a limit of 250 ms per contract unless --limit has another
     wireguard   wireguard-go
     right       wireguard-go behind HTB with a rate per contract, and 28.5 Mbps for all: what the link carries
     low         the same with 15 Mbps
@@ -108,7 +108,7 @@ def main():
     parser.add_argument("--buffers", default="0.5,1.3,3", help="in products of rate and round trip, of 75 KB")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=10)
-    parser.add_argument("--limit", default="100 KB")
+    parser.add_argument("--limit", default="250 ms")
     parser.add_argument("--target", default="3 pkt", help="the accumulation of a tunnel of weight 1")
     parser.add_argument("--breaker", type=float, default=0.25, help="the lost part that trips the circuit breaker")
     options = parser.parse_args()

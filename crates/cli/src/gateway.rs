@@ -4,7 +4,11 @@
 mod accept;
 mod args;
 #[cfg(feature = "gateway")]
+mod list;
+#[cfg(feature = "gateway")]
 mod predict;
+#[cfg(feature = "gateway")]
+mod trace;
 
 use crate::fail::Failure;
 use accord::Catalogue;
@@ -39,7 +43,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Runs the gateway until SIGTERM or Ctrl-C. SIGHUP reloads the site file.
+    /// Runs the gateway until SIGTERM or Ctrl-C. SIGHUP reloads the site file. ACCORD_LOG in the environment
+    /// is the level of the log: error, warn, info (the default), debug, trace or off.
     Run {
         /// The site file.
         site: PathBuf,
@@ -59,6 +64,16 @@ pub enum Command {
         #[arg(long)]
         metrics: bool,
     },
+    /// Prints the gateways that run on this host: their peers, those with a session, those that are not
+    /// well, and the least part of a contract that was kept.
+    List {
+        /// Prints JSON, with the state of each.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Prints what the running gateway does with a peer: its messages, reports and handshakes.
+    #[command(after_help = "Example:\n  accord gateway trace site.toml berlin --for '10 s'")]
+    Trace(args::Trace),
     /// Writes the scenario of a site file and its paths, and prints theory's shares for it.
     #[command(
         after_help = "Example:\n  accord gateway predict site.toml --path 'berlin=30 Mbps, 40 ms' -o predicted.toml"
@@ -67,7 +82,7 @@ pub enum Command {
     /// Tests a tunnel in steps of its contracts, through the running gateway, after ITU-T Y.1564.
     /// Exit code 1 means that a step failed.
     #[command(
-        after_help = "Example:\n  accord gateway accept site.toml berlin --step 30 --most-variation 5"
+        after_help = "Example:\n  accord gateway accept site.toml berlin --step '30 s' --most-variation '5 ms'"
     )]
     Accept(args::Accept),
     /// Changes the mode of a peer until the next change or start.
@@ -110,6 +125,8 @@ pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
             };
             parts::ask(site, what)
         }
+        Command::List { json } => list::run(*json),
+        Command::Trace(args) => trace::run(args),
         Command::Accept(args) => accept::run(args),
         Command::Predict(args) => predict::run(args, catalogue),
         Command::Mode { site, peer, mode } => parts::mode(site, peer, mode),
@@ -124,7 +141,7 @@ mod parts {
     use accord::files::{read_text, write_new};
     use accord::report::show::count;
     use accord::units::Rate;
-    use accord_gateway::check::check as findings;
+    use accord_gateway::check::{Contract, check as findings, contracts};
     use accord_gateway::config::{self, LoadError, Mode, PeerConfig, Site, load, status_socket};
     use accord_gateway::keys::{PrivateKey, SharedKey};
     use std::path::{Path, PathBuf};
@@ -209,21 +226,31 @@ mod parts {
         }
         let found = findings(&site);
         if as_json {
-            json(&found)?;
+            json(&serde_json::json!({ "contracts": contracts(&site), "findings": found }))?;
             return Ok(true);
         }
         for finding in &found {
             note(format!("warning: {}", finding.message));
         }
-        let contracts: u64 = site.peers.iter().map(|p| p.service.contract.as_bps()).sum();
+        let total: u64 = site.peers.iter().map(|p| p.service.contract.as_bps()).sum();
         data(format!(
             "{} is valid: {}, {} {}, contracts of {}",
             path.display(),
             count(site.peers.len(), "peer"),
             site.classes.len() + 1,
             if site.classes.is_empty() { "class" } else { "classes" },
-            Rate::from_bps(contracts)
+            Rate::from_bps(total)
         ))?;
+        for Contract { peer, contract_bps, yields_from_s } in contracts(&site) {
+            let contract = Rate::from_bps(contract_bps);
+            data(match yields_from_s {
+                Some(s) => format!(
+                    "{peer}: its contract of {contract} yields while the path's queue is longer than {:.0} ms",
+                    1e3 * s
+                ),
+                None => format!("{peer}: its contract of {contract} yields to losses only"),
+            })?;
+        }
         Ok(true)
     }
 
@@ -232,6 +259,9 @@ mod parts {
         use accord_gateway::{Ended, Options, RunError};
         use std::sync::Arc;
         use std::sync::atomic::{AtomicBool, Ordering};
+        let level = std::env::var("ACCORD_LOG").unwrap_or_else(|_| "info".into());
+        let level = accord_gateway::log::level(&level)
+            .map_err(|e| Failure::new(format!("the variable ACCORD_LOG: {e}")))?;
         let stop: Arc<AtomicBool> = Arc::default();
         if until_stdin_closes {
             let stop = stop.clone();
@@ -245,7 +275,8 @@ mod parts {
             stop,
             reload: Arc::default(),
             signals: !until_stdin_closes,
-            log: Box::new(|line| note(line)),
+            level,
+            log: Arc::new(|line: &str| note(line)),
         };
         match accord_gateway::run(&options) {
             Ok(Ended::Stopped) => Ok(true),

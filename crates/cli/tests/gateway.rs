@@ -380,7 +380,7 @@ fn six_mbps(bps: u64) -> String {
     carries(6_000_000, bps)
 }
 
-const ACCEPT: &[&str] = &["gateway", "accept", "site.toml", "berlin", "--step", "1"];
+const ACCEPT: &[&str] = &["gateway", "accept", "site.toml", "berlin", "--step", "1 s"];
 
 #[test]
 fn accept_passes_a_tunnel_that_holds_its_contract() {

@@ -1,23 +1,27 @@
 //! The server's side.
 //!
-//! A thread reads requests and passes them to the program's thread, which answers when it has time.
-//! A client has a second in total for its request and a second for the answer, and delays only
-//! other clients.
+//! Each client has a thread, which reads its request and passes it to the program's thread. That one
+//! answers when it has time. A client has a second in total for its request and a second for the answer.
+//! At most [`MOST`] are served at once; the oldest one that has not sent its request makes room for
+//! another.
 
 use socket2::Socket;
+use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// The maximum time for a client's request, and for an answer.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// The most clients that are served at once.
+const MOST: usize = 64;
 /// The maximum length of a request.
 const LONGEST_REQUEST: usize = 4096;
 
@@ -154,44 +158,80 @@ fn file(path: &Path) -> std::io::Result<(u64, u64)> {
 }
 
 /// Serves clients until the program ends.
-fn serve<A>(
+fn serve<A: Send + 'static>(
     listener: &Socket,
     parse: fn(&[u8]) -> Result<A, u16>,
     requests: &Sender<Request<A>>,
     closed: &AtomicBool,
 ) {
-    while !closed.load(Ordering::Relaxed) {
-        let Ok((mut client, _)) = listener.accept() else { continue };
-        let (code, text) = match parse(&read(&mut client)) {
-            Err(code) => (code, String::new()),
-            Ok(ask) => {
-                let (answer, answered) = channel();
-                if requests.send(Request { ask, answer }).is_err() {
-                    return;
-                }
-                let answer = answered.recv_timeout(PATIENCE);
-                answer.unwrap_or((503, "the program does not answer\n".into()))
-            }
+    // The clients that have not sent their requests, the oldest first, by their numbers.
+    let silent: Arc<Mutex<BTreeMap<u64, Socket>>> = Arc::default();
+    let served = Arc::new(());
+    for number in 0.. {
+        let accepted = listener.accept();
+        if closed.load(Ordering::Relaxed) {
+            return;
+        }
+        let Ok((mut client, _)) = accepted else { continue };
+        if Arc::strong_count(&served) > MOST
+            && let Some((_, oldest)) = lock(&silent).pop_first()
+        {
+            // Its thread sees the end of it.
+            let _ = oldest.shutdown(Shutdown::Both);
+        }
+        // Clients that have sent requests wait for the program, which is busy.
+        if Arc::strong_count(&served) > 4 * MOST {
+            continue;
+        }
+        let Ok(handle) = client.try_clone() else { continue };
+        lock(&silent).insert(number, handle);
+        let (silent, served, requests) = (silent.clone(), served.clone(), requests.clone());
+        let work = move || {
+            let head = read(&mut client);
+            lock(&silent).remove(&number);
+            answer(&mut client, parse(&head), &requests);
+            drop(served);
         };
-        let kind = if text.starts_with('{') {
-            "application/json"
-        } else {
-            "text/plain; version=0.0.4; charset=utf-8"
-        };
-        let reason = match code {
-            200 => "OK",
-            400 => "Bad Request",
-            404 => "Not Found",
-            409 => "Conflict",
-            _ => "Service Unavailable",
-        };
-        let head = format!(
-            "HTTP/1.1 {code} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\
-             Connection: close\r\n\r\n",
-            text.len()
-        );
-        write(&mut client, (head + &text).as_bytes());
+        // Without a thread the client gets no answer.
+        let _ = std::thread::Builder::new().name("client".into()).spawn(work);
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|broken| broken.into_inner())
+}
+
+/// Passes a request to the program, and writes the answer.
+fn answer<A>(client: &mut Socket, ask: Result<A, u16>, requests: &Sender<Request<A>>) {
+    let (code, text) = match ask {
+        Err(code) => (code, String::new()),
+        Ok(ask) => {
+            let (answer, answered) = channel();
+            if requests.send(Request { ask, answer }).is_err() {
+                return;
+            }
+            let answer = answered.recv_timeout(PATIENCE);
+            answer.unwrap_or((503, "the program does not answer\n".into()))
+        }
+    };
+    let kind = if text.starts_with('{') {
+        "application/json"
+    } else {
+        "text/plain; version=0.0.4; charset=utf-8"
+    };
+    let reason = match code {
+        200 => "OK",
+        400 => "Bad Request",
+        404 => "Not Found",
+        409 => "Conflict",
+        _ => "Service Unavailable",
+    };
+    let head = format!(
+        "HTTP/1.1 {code} {reason}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n",
+        text.len()
+    );
+    write(client, (head + &text).as_bytes());
 }
 
 /// Returns the time that a client has left since `begun`, or `None` if it has passed.
@@ -286,6 +326,26 @@ mod tests {
         while Door::listen(address, first).is_err() {
             std::thread::yield_now();
         }
+    }
+
+    /// Clients that say nothing do not delay another one, however many they are: all of them are there
+    /// before it, and none of them has been cut off for its time when it is answered.
+    #[test]
+    fn idle_clients_do_not_delay_others() {
+        let any = "127.0.0.1:0".parse().expect("an address");
+        let door = Door::listen(any, first).expect("opened");
+        let Place::Address(address) = door.place else { panic!("{:?}", door.place) };
+        let connect = || TcpStream::connect(address).expect("connected");
+        let idle: Vec<TcpStream> = (0..2 * MOST).map(|_| connect()).collect();
+        let mut client = connect();
+        client.write_all(b"GET /metrics HTTP/1.1\r\n\r\n").expect("written");
+        // A second for each of them would be two minutes.
+        let request = door.requests.recv_timeout(30 * PATIENCE).expect("a request");
+        let _ = request.answer.send((200, "a 1\n".into()));
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.ends_with("a 1\n"), "{answer}");
+        drop(idle);
     }
 
     #[test]

@@ -48,8 +48,22 @@ pub fn tree<X: Check>(
     file: &'static Section<X>,
     context: &X::Context,
 ) -> Result<Table, Errors> {
+    prepared(source, file, context, |_| ())
+}
+
+/// Reads a text as [`tree`] does, after a change to what stands there, such as defaults of the file.
+///
+/// # Errors
+/// Fails as [`tree`] does.
+pub fn prepared<X: Check>(
+    source: &Arc<Source>,
+    file: &'static Section<X>,
+    context: &X::Context,
+    prepare: impl FnOnce(&mut Table),
+) -> Result<Table, Errors> {
     let sources = std::slice::from_ref(source);
-    let tree = Table::parse(&source.text, 0).map_err(|problem| problem.locate(sources))?;
+    let mut tree = Table::parse(&source.text, 0).map_err(|problem| problem.locate(sources))?;
+    prepare(&mut tree);
     let mut problems = Problems::default();
     Checker { context, problems: &mut problems }.table(&tree, Span::default(), file);
     problems.check(sources)?;

@@ -335,7 +335,8 @@ fn site_file(
             let service = &flow.service;
             let limit = match service.limit {
                 Some(limit) => format!(", limit = \"{limit}\""),
-                None => String::new(),
+                // A site file has a limit of its own otherwise.
+                None => ", limit = \"none\"".to_string(),
             };
             let (contract, weight) = (service.contract, service.weight);
             format!("service = {{ contract = \"{contract}\", weight = {weight}{limit} }}\n")

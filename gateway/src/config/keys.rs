@@ -43,6 +43,11 @@ const NETWORK: Shape =
 const VIRTUAL: Shape = text("a time such as \"50 ms\"", "time", |v| virtual_delay(v).map(drop));
 const KEEPALIVE: Shape = text("a time such as \"25 s\"", "time", |v| keepalive(v).map(drop));
 const LASTING: Shape = text("a time such as \"10 s\"", "time", |v| lasting(v).map(drop));
+const LIMIT: Shape = text(
+    "an amount such as \"100 KB\", a time such as \"250 ms\", or \"none\"",
+    "`\"none\"`, size, time",
+    |v| limit(v).map(drop),
+);
 const REARM: Shape = text("a time such as \"60 s\"", "time", |v| rearm(v).map(drop));
 const BLIND: Shape =
     text("a time such as \"60 s\", or \"never\"", "`\"never\"`, time", |v| blind(v).map(drop));
@@ -78,6 +83,12 @@ pub const SITE: Section = accord_form::section(
     &[
         key("gateway", Shape::Table(&GATEWAY), Required, "The gateway itself."),
         key("class", Shape::Named(&CLASS), Nothing, "Classes of packets, by name."),
+        key(
+            "defaults",
+            Shape::Table(&DEFAULTS),
+            Nothing,
+            "Keys that all peers have unless they have their own.",
+        ),
         key("peer", Shape::Named(&PEER), Nothing, "Gateways of other sites, by name."),
     ],
 );
@@ -110,20 +121,70 @@ pub(super) const CLASS: Section = accord_form::section(
     &[key("dscp", Shape::List(&POINT), Required, "Its code points: names, or numbers up to 63.")],
 );
 
+const CAP: Key<Checked> = key(
+    "cap",
+    Shape::Rate,
+    Required,
+    "The highest rate of the tunnel, and its rate while the path is unknown.",
+);
+const OF_TUNNEL: Key<Checked> = key(
+    "service",
+    Shape::Table(&SERVICE),
+    Words("a fair share"),
+    "The service of the tunnel in the network.",
+);
+const OF_CLASSES: Key<Checked> =
+    key("class", Shape::Named(&SHARE), Words("weight 1"), "Services of classes within the tunnel.");
+const OF_BREAKER: Key<Checked> =
+    key("breaker", Shape::Table(&BREAKER), Words("its defaults"), "The circuit breaker.");
+const MODE: Key<Checked> = key(
+    "mode",
+    Shape::Choice(Mode::words),
+    By("enforce"),
+    "Whether it sends as the controller says, only measures, or neither.",
+);
+const SIGNAL: Key<Checked> = key(
+    "signal",
+    Shape::Choice(Signal::words),
+    By("auto"),
+    "Signal of the queue for packets from this peer.",
+);
+const WRITTEN: Key<Checked> = key(
+    "virtual_delay",
+    VIRTUAL,
+    Nothing,
+    "Bound of the virtual delay that routers of the path write, up to 1 s. Both ends need the key.",
+);
+const KEPT_OPEN: Key<Checked> = key(
+    "keepalive",
+    KEEPALIVE,
+    Nothing,
+    "Time between packets that keep mappings of address translators open.",
+);
+
+/// The keys of a peer that may stand below [defaults], for all peers.
+pub(super) const DEFAULTS: Section = accord_form::section(
+    "[defaults]",
+    "Keys that all peers have unless they have their own.",
+    &[
+        Key { default: Nothing, ..CAP },
+        OF_TUNNEL,
+        OF_CLASSES,
+        OF_BREAKER,
+        MODE,
+        SIGNAL,
+        WRITTEN,
+        KEPT_OPEN,
+    ],
+);
+
 #[rustfmt::skip]
 const PEER_KEYS: &[Key<Checked>] = &[
     key("public_key", PUBLIC, Required, "Public key of the peer."),
     key("preshared_key", FILE, Nothing, "File of a key that both ends share."),
     key("endpoint", ENDPOINT, Nothing, "Host and port of the peer. A peer without endpoint calls first."),
     key("networks", Shape::List(&NETWORK), Required, "Networks behind the peer: destinations of packets to it, and sources that it may send."),
-    key("cap", Shape::Rate, Required, "The highest rate of the tunnel, and its rate while the path is unknown."),
-    key("service", Shape::Table(&SERVICE), Words("a fair share"), "The service of the tunnel in the network."),
-    key("class", Shape::Named(&SHARE), Words("weight 1"), "Services of classes within the tunnel."),
-    key("breaker", Shape::Table(&BREAKER), Words("its defaults"), "The circuit breaker."),
-    key("mode", Shape::Choice(Mode::words), By("enforce"), "Whether it sends as the controller says, only measures, or neither."),
-    key("signal", Shape::Choice(Signal::words), By("auto"), "Signal of the queue for packets from this peer."),
-    key("virtual_delay", VIRTUAL, Nothing, "Bound of the virtual delay that routers of the path write, up to 1 s. Both ends need the key."),
-    key("keepalive", KEEPALIVE, Nothing, "Time between packets that keep mappings of address translators open."),
+    CAP, OF_TUNNEL, OF_CLASSES, OF_BREAKER, MODE, SIGNAL, WRITTEN, KEPT_OPEN,
 ];
 
 pub(super) const PEER: Section =
@@ -137,7 +198,16 @@ const WEIGHT: Key<Checked> =
 pub(super) const SERVICE: Section = accord_form::section(
     "service",
     "A contracted rate, and a weighted share of the rate that is not contracted.",
-    &[CONTRACT, WEIGHT, key("limit", Shape::Amount, Nothing, "The most that it may have queued.")],
+    &[
+        CONTRACT,
+        WEIGHT,
+        key(
+            "limit",
+            LIMIT,
+            By("250 ms"),
+            "The queue from which on the contract yields, or the most that the tunnel may have queued.",
+        ),
+    ],
 );
 
 /// A class has no limit of its own: the limit is on the whole tunnel's queue in the network.
@@ -264,6 +334,32 @@ fn between(value: &Value, least: Duration, most: Duration) -> Result<Duration, P
             let message = format!("{time} is out of range: it has to be from {least} to {most}");
             Err(Problem::new(value.span, message))
         }
+    }
+}
+
+/// The bound of what a tunnel may have queued.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Limit {
+    /// An amount.
+    Amount(Bytes),
+    /// The delay of the queue in which the contract is still held.
+    Queue(Duration),
+    /// No bound.
+    None,
+}
+
+/// Reads the limit of a service.
+pub(super) fn limit(value: &Value) -> Result<Limit, Problem> {
+    let text = string(value)?;
+    match (text.parse(), text.parse::<Duration>()) {
+        _ if text == "none" => Ok(Limit::None),
+        (Ok(amount), _) => Ok(Limit::Amount(amount)),
+        (_, Ok(queue)) if !queue.is_zero() => Ok(Limit::Queue(queue)),
+        _ => wrong(
+            value,
+            "limit has to be an amount, a time or \"none\"",
+            "such as \"250 ms\", the longest queue in which the contract is held, or \"100 KB\"",
+        ),
     }
 }
 

@@ -12,8 +12,8 @@ pub use site::{BreakerConfig, Class, Endpoint, Interface, Loss, Mode, OVERHEAD, 
 use crate::keys::redacted;
 use accord_family::Service;
 use accord_form::read::{each, flag, number, parsed, rate, string, word};
-use accord_form::{Checked, Errors, Problem, Problems, Source, Span, Table, fail, quote};
-use accord_units::Rate;
+use accord_form::{Checked, Data, Errors, Problem, Problems, Source, Span, Table, fail, quote};
+use accord_units::{Bytes, Rate};
 use ipnet::IpNet;
 use keys::{BREAKER, CLASS, GATEWAY, PEER, SERVICE, SHARE, SITE};
 use std::path::{Path, PathBuf};
@@ -68,7 +68,7 @@ fn read(origin: &Arc<Source>) -> Result<Site, Errors> {
         let problem = Problem::new(Span::new(0, at..at), message).hint(hint);
         return Err(problem.locate(sources).into());
     }
-    let tree = accord_form::tree(origin, &SITE, &())?;
+    let tree = accord_form::prepared(origin, &SITE, &(), share_defaults)?;
     let top = Reader::new(&SITE, &tree, Span::default());
     let folder = Path::new(&origin.name).parent().unwrap_or(Path::new(""));
     let mut problems = Problems::default();
@@ -96,6 +96,33 @@ fn read(origin: &Arc<Source>) -> Result<Site, Errors> {
     });
     problems.check(sources)?;
     Ok(site.expect("without a problem there is one"))
+}
+
+/// Gives each peer what stands below [defaults] and not in its own table.
+fn share_defaults(file: &mut Table) {
+    let Some(defaults) = file.get("defaults").and_then(|value| value.table()).cloned() else {
+        return;
+    };
+    for entry in file.entries.iter_mut().filter(|entry| entry.key == "peer") {
+        let Data::Table(peers) = &mut entry.value.data else { continue };
+        for peer in &mut peers.entries {
+            if let Data::Table(own) = &mut peer.value.data {
+                add(own, &defaults, |key| keys::DEFAULTS.key(key).is_some());
+            }
+        }
+    }
+}
+
+/// Adds the entries to a table that it has not, also to tables in it.
+fn add(own: &mut Table, defaults: &Table, takes: fn(&str) -> bool) {
+    for entry in defaults.entries.iter().filter(|entry| takes(&entry.key)) {
+        let there = own.entries.iter_mut().find(|e| e.key == entry.key);
+        match (there.map(|e| &mut e.value.data), &entry.value.data) {
+            (None, _) => own.entries.push(entry.clone()),
+            (Some(Data::Table(own)), Data::Table(more)) => add(own, more, |_| true),
+            (Some(_), _) => {}
+        }
+    }
 }
 
 /// Returns where a file of wg-quick begins its section of the interface, if it is one.
@@ -241,23 +268,30 @@ fn breaker(peer: &Reader, cap: Rate) -> Result<BreakerConfig, Problem> {
 
 fn service(peer: &Reader, cap: Rate, interface: &Interface) -> Result<Service, Problem> {
     let table = inner(peer, "service", &SERVICE);
-    let service = Service {
-        contract: table.get("contract", parsed)?,
-        weight: table.get("weight", weight)?,
-        limit: table.opt("limit", parsed)?,
-    };
-    if service.contract > cap {
-        let message = format!("the contract of {} is above the cap of {cap}", service.contract);
+    let contract: Rate = table.get("contract", parsed)?;
+    let weight = table.get("weight", weight)?;
+    if contract > cap {
+        let message = format!("the contract of {contract} is above the cap of {cap}");
         let hint = "the cap is the highest rate that the tunnel ever sends at";
         return Err(Problem::new(table.span, message).hint(hint));
     }
-    let least = service.weight * interface.target_bytes();
-    if service.limit.is_some_and(|limit| limit.as_f64() < least) {
-        let message = "the limit is below weight × target, which the tunnel keeps queued";
-        let hint = format!("write at least \"{} B\"", least.ceil());
-        return Err(Problem::new(table.span, message).hint(hint));
-    }
-    Ok(service)
+    // What the tunnel keeps queued beyond the data that carries its contract.
+    let least = weight * interface.target_bytes();
+    let limit = match table.get("limit", keys::limit)? {
+        keys::Limit::Amount(limit) if limit.as_f64() < least => {
+            let message = "the limit is below weight × target, which the tunnel keeps queued";
+            let hint = format!("write at least \"{} B\"", least.ceil());
+            return Err(Problem::new(table.span, message).hint(hint));
+        }
+        keys::Limit::Amount(limit) => Some(limit),
+        keys::Limit::Queue(queue) if contract > Rate::ZERO => {
+            let carries = contract.as_bps_f64() / 8.0 * queue.as_secs_f64();
+            Some(Bytes::new((least + carries).ceil() as u64))
+        }
+        // Without a contract nothing but weight × target is queued.
+        keys::Limit::Queue(_) | keys::Limit::None => None,
+    };
+    Ok(Service { contract, weight, limit })
 }
 
 /// Returns the place of a key of a table, or of an entry of its list.

@@ -22,6 +22,19 @@ pub struct Site {
 }
 
 impl Site {
+    /// Returns the queuing delay from which on the limit of a peer's service makes its contract yield, or
+    /// `None` for a peer without a contract or a limit.
+    ///
+    /// Of the limit, weight × target is the tunnel's own queue. The rest carries the contract through
+    /// this delay [Har02 eq. 8].
+    pub fn yields_from(&self, peer: &PeerConfig) -> Option<Duration> {
+        let Service { contract, weight, limit } = peer.service;
+        let limit = limit.filter(|_| contract > Rate::ZERO)?.as_f64();
+        let own = weight * self.interface.target_bytes();
+        let carries = (limit - own).max(0.0);
+        Some(Duration::from_secs_f64(8.0 * carries / contract.as_bps_f64()))
+    }
+
     /// Checks that no peer has this key of the gateway itself.
     ///
     /// # Errors

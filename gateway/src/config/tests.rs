@@ -269,6 +269,38 @@ fn all_mistakes_are_shown_at_once() {
     assert!(found[1].contains("write [class.voice] with its dscp first"), "{found:?}");
 }
 
+/// A key of a peer comes before that of the defaults, also within a table.
+#[test]
+fn peers_have_the_defaults_of_the_file() {
+    let peer = |name: &str, byte: u8, more: &str| {
+        let key = crate::keys::PrivateKey::new([byte; 32]).public();
+        format!("[peer.{name}]\npublic_key = \"{key}\"\nnetworks = []\n{more}")
+    };
+    let site = |defaults: &str| {
+        let text =
+            format!("[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n[defaults]\n{defaults}\n")
+                + &peer("a", 1, "")
+                + &peer("b", 2, "cap = \"5 Mbps\"\nservice = { contract = \"2 Mbps\" }\n");
+        parse("", &text).map_err(|e| e.to_string())
+    };
+    let read = site(
+        "cap = \"50 Mbps\"\nservice = { contract = \"1 Mbps\", weight = 3 }\nmode = \"shadow\"\n\
+         breaker.loss = 0.4",
+    )
+    .expect("a site");
+    let found: Vec<_> = (read.peers.iter())
+        .map(|p| (p.cap.as_bps(), p.service.contract.as_bps(), p.service.weight, p.breaker.loss))
+        .collect();
+    assert_eq!(found, [(50_000_000, 1_000_000, 3.0, 0.4), (5_000_000, 2_000_000, 3.0, 0.4)]);
+    assert!(read.peers.iter().all(|p| p.mode == Mode::Shadow));
+    // What is wrong there is told once, with its place, and what is of one peer does not stand there.
+    let error = site("cap = \"much\"").expect_err("wrong");
+    assert_eq!((error.matches("much").count(), error.contains(":5:7")), (1, true), "{error}");
+    let error = site("cap = \"1 Mbps\"\nendpoint = \"192.0.2.1:1\"").expect_err("wrong");
+    assert!(error.contains("unknown key \"endpoint\""), "{error}");
+    assert!(site("mode = \"enforce\"").is_err_and(|e| e.contains("`cap` is missing")));
+}
+
 #[test]
 fn the_schema_has_every_key() {
     let schema = super::schema();

@@ -4,6 +4,9 @@ use crate::config::Mode;
 use crate::trial::LONGEST;
 use accord_units::{Duration as Length, Rate};
 
+/// The longest trace, in milliseconds.
+const LONGEST_TRACE: u64 = 3_600_000;
+
 /// A request of a client.
 pub type Ask = accord_door::Ask<Order>;
 
@@ -16,6 +19,10 @@ pub enum Order {
     Try(String, usize, Rate, Length),
     /// The latest trial of a peer.
     Tried(String),
+    /// The trace of a peer for a time.
+    Trace(String, Length),
+    /// The lines of the trace since the latest request.
+    Traced,
 }
 
 /// Reads a request, or returns the HTTP status of its error.
@@ -25,6 +32,13 @@ pub fn parse(head: &[u8]) -> Result<Ask, u16> {
             let mode = mode.parse().map_err(|_| 400);
             Some(mode.map(|mode| Order::Mode((*peer).to_string(), mode)))
         }
+        ("POST", ["trace", peer, ms]) => Some(match ms.parse() {
+            Ok(ms @ 1..=LONGEST_TRACE) => {
+                Ok(Order::Trace((*peer).to_string(), Length::from_ms(ms)))
+            }
+            _ => Err(400),
+        }),
+        ("GET", ["trace"]) => Some(Ok(Order::Traced)),
         ("GET", ["trial", peer]) => Some(Ok(Order::Tried((*peer).to_string()))),
         ("POST", ["trial", peer, numbers @ ..]) if numbers.len() == 3 => {
             Some(trial(peer, numbers).ok_or(400))
@@ -67,6 +81,10 @@ mod tests {
         for wrong in ["x/1000/5000", "1/0/5000", "1/1000/0", "1/1000/99999999999"] {
             assert_eq!(read(&format!("POST /trial/berlin/{wrong}")), Err(400), "{wrong}");
         }
+        let length = Length::from_secs(60);
+        assert_eq!(read("POST /trace/b/60000"), Ok(Do(Order::Trace("b".into(), length))));
+        assert_eq!(read("GET /trace"), Ok(Do(Order::Traced)));
+        assert_eq!(read("POST /trace/b/0"), Err(400));
         assert_eq!(read("GET /"), Err(404));
         assert_eq!(read("DELETE /status"), Err(400));
         assert_eq!(parse(b""), Err(400));

@@ -35,8 +35,6 @@ pub struct Endpoints {
     kept: String,
     /// The reasons why names of peers were of no use as of the latest answers.
     unusable: BTreeMap<PublicKey, String>,
-    /// The lines for the log.
-    told: Vec<String>,
 }
 
 impl Endpoints {
@@ -50,13 +48,12 @@ impl Endpoints {
             file: file.map(|status| status.with_extension("endpoints")),
             kept: String::new(),
             unusable: BTreeMap::new(),
-            told: Vec::new(),
         };
         let kept = endpoints.file.as_deref().map(read).unwrap_or_default();
         for (key, address) in kept {
             let fixed = (site.peers.iter()).any(|p| p.public_key == key && is_fixed(p));
             if !fixed && site.interface.reaches(address.ip()) {
-                gateway.set_endpoint(&key, address);
+                gateway.set_endpoint(&key, address, "it was there before");
             }
         }
         endpoints.ask(site, gateway, now);
@@ -73,14 +70,9 @@ impl Endpoints {
         endpoints
     }
 
-    /// Looks up the names of peers that are not heard, and keeps the addresses that are in use. Returns
-    /// lines for the log: names that are of no use, and addresses that cannot be kept.
-    pub fn look(
-        &mut self,
-        site: &Site,
-        gateway: &mut Gateway<impl Sessions>,
-        now: Time,
-    ) -> Vec<String> {
+    /// Looks up the names of peers that are not heard, and keeps the addresses that are in use. Logs names
+    /// that are of no use, and addresses that cannot be kept.
+    pub fn look(&mut self, site: &Site, gateway: &mut Gateway<impl Sessions>, now: Time) {
         while let Some(answer) =
             self.resolver.as_ref().and_then(|(_, answers)| answers.try_recv().ok())
         {
@@ -88,16 +80,15 @@ impl Endpoints {
         }
         self.ask(site, gateway, now);
         if let Err(why) = self.keep(gateway) {
-            self.told.push(format!("event=endpoints-not-kept reason={why:?}"));
+            tracing::warn!(event = "endpoints-not-kept", reason = why);
         }
-        std::mem::take(&mut self.told)
     }
 
     /// Sets the address that was found for a peer: the first one that the gateway's socket reaches.
     fn take(&mut self, site: &Site, gateway: &mut Gateway<impl Sessions>, (key, found): Answer) {
         let usable = found.iter().find(|a| site.interface.reaches(a.ip()));
         if let Some(address) = usable {
-            gateway.set_endpoint(&key, *address);
+            gateway.set_endpoint(&key, *address, "the resolver says so");
             self.unusable.remove(&key);
             return;
         }
@@ -111,7 +102,7 @@ impl Endpoints {
         if self.unusable.get(&key) != Some(&why)
             && let Some(peer) = peer
         {
-            self.told.push(format!("event=name-not-usable peer={} reason={why:?}", peer.name));
+            tracing::warn!(event = "name-not-usable", peer = peer.name, reason = why);
             self.unusable.insert(key, why);
         }
     }
@@ -191,6 +182,7 @@ fn read(path: &Path) -> Vec<(PublicKey, SocketAddr)> {
 mod tests {
     use super::*;
     use crate::keys::PrivateKey;
+    use std::sync::{Arc, Mutex};
 
     #[test]
     fn addresses_are_read_as_they_were_written() {
@@ -246,25 +238,27 @@ mod tests {
                 file: None,
                 kept: String::new(),
                 unusable: BTreeMap::new(),
-                told: Vec::new(),
             };
-            for (answer, expected) in answers.iter().zip(expected) {
-                for _ in 0..2 {
-                    endpoints.take(&site, &mut gateway, (peer, answer.clone()));
+            let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+            let sink = lines.clone();
+            let sink = Arc::new(move |line: &str| sink.lock().expect("whole").push(line.into()));
+            let log = crate::log::Log::new(tracing::level_filters::LevelFilter::WARN, sink);
+            tracing::subscriber::with_default(log, || {
+                for (answer, expected) in answers.iter().zip(expected) {
+                    for _ in 0..2 {
+                        endpoints.take(&site, &mut gateway, (peer, answer.clone()));
+                    }
+                    let found = gateway.peers()[0].endpoint.map(|e| e.to_string());
+                    assert_eq!(found.as_deref(), expected, "{listen}");
                 }
-                let found = gateway.peers()[0].endpoint.map(|e| e.to_string());
-                assert_eq!(found.as_deref(), expected, "{listen}");
-            }
+            });
+            let line = |why| format!("level=warn event=name-not-usable peer=b reason=\"{why}\"");
+            let unknown = line("the resolver finds no address");
             let told = match listen {
-                "[::]:0" => {
-                    vec!["event=name-not-usable peer=b reason=\"the resolver finds no address\""]
-                }
-                _ => vec![
-                    "event=name-not-usable peer=b reason=\"2001:db8::1 cannot be reached from 0.0.0.0:0\"",
-                    "event=name-not-usable peer=b reason=\"the resolver finds no address\"",
-                ],
+                "[::]:0" => vec![unknown],
+                _ => vec![line("2001:db8::1 cannot be reached from 0.0.0.0:0"), unknown],
             };
-            assert_eq!(endpoints.told, told);
+            assert_eq!(*lines.lock().expect("whole"), told);
         }
     }
 

@@ -21,7 +21,9 @@ use crate::config::{Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
 use crate::keys::{PrivateKey, SharedKey};
-use crate::status::{ConfigStatus, OFFLOADS, status};
+use crate::log::{LevelFilter, Log, Sink};
+use crate::sender::BURST;
+use crate::status::{ConfigStatus, OFFLOADS, PeerStatus, status};
 use crate::wireguard::{PeerKeys, WireGuard};
 use accord_door::Door;
 use accord_host::Clock;
@@ -57,6 +59,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// that are missing.
 const NEWS: Duration = Duration::from_ms(50);
 const AGAIN: Duration = Duration::from_secs(5);
+/// The time over which the longest lateness is taken.
+const SPAN: Duration = Duration::from_secs(5);
 /// The time from one line of the log about a flood to the next.
 const FLOOD: Duration = Duration::from_secs(60);
 
@@ -74,8 +78,10 @@ pub struct Options {
     /// True if signals are handled: SIGHUP reads the site file again, SIGINT and SIGTERM end the run.
     /// The calling thread must be the only one then.
     pub signals: bool,
-    /// The sink of the log's lines.
-    pub log: Box<dyn Fn(&str)>,
+    /// The level of the log.
+    pub level: LevelFilter,
+    /// The sink of its lines.
+    pub log: Sink,
 }
 
 impl fmt::Debug for Options {
@@ -98,7 +104,8 @@ pub enum Ended {
 /// # Errors
 /// Fails if the site file is not right, or the system does not let it.
 pub fn run(options: &Options) -> Result<Ended, RunError> {
-    Driver::new(options)?.run()
+    let log = Log::new(options.level, options.log.clone());
+    tracing::subscriber::with_default(log.clone(), || Driver::new(options, log)?.run())
 }
 
 /// Returns the keys of the peers of a site.
@@ -143,6 +150,38 @@ struct Driver<'a> {
     /// The refused handshakes as of the latest line of the log about them, and when there may be another.
     told_floods: (u64, Time),
     load: Load,
+    log: Log,
+    /// When the trace of a peer ends.
+    trace_ends: Time,
+    lateness: Lateness,
+}
+
+/// The lateness of this thread, which paces all tunnels.
+#[derive(Default)]
+struct Lateness {
+    /// The most since a time, and that of the span before.
+    latest: (Time, Duration),
+    before: Duration,
+    /// The time that was not made up for.
+    lost: Duration,
+}
+
+impl Lateness {
+    /// Notes work that was due at `wake` and is looked at now.
+    fn note(&mut self, wake: Time, now: Time) {
+        let late = now.since(wake);
+        if now.since(self.latest.0) >= SPAN {
+            self.before = self.latest.1;
+            self.latest = (now, Duration::ZERO);
+        }
+        self.latest.1 = self.latest.1.max(late);
+        self.lost += late.saturating_sub(BURST);
+    }
+
+    /// Returns the longest lateness of the latest 5 to 10 s.
+    fn most(&self) -> Duration {
+        self.latest.1.max(self.before)
+    }
 }
 
 /// The packets per second that go through, as an average.
@@ -167,7 +206,7 @@ impl Load {
 }
 
 impl<'a> Driver<'a> {
-    fn new(options: &'a Options) -> Result<Driver<'a>, RunError> {
+    fn new(options: &'a Options, log: Log) -> Result<Driver<'a>, RunError> {
         // Only a process that is a gateway and nothing else is one that the service manager started.
         let (mut kept, manager) =
             if options.signals { (notify::kept(), Manager::connect()) } else { Default::default() };
@@ -202,8 +241,7 @@ impl<'a> Driver<'a> {
         let device = Device::open(&site, &mut kept, &manager)?;
         let watch = Watch::open(&interface.device);
         if let Err(e) = watch {
-            let reason = e.desc();
-            (options.log)(&format!("event=routes-not-watched reason={reason:?}"));
+            tracing::warn!(event = "routes-not-watched", reason = e.desc());
         }
         Ok(Driver {
             device,
@@ -222,6 +260,9 @@ impl<'a> Driver<'a> {
             told: Vec::new(),
             next_look: Time::ZERO,
             load: Load::default(),
+            log,
+            trace_ends: Time::ZERO,
+            lateness: Lateness::default(),
             options,
             site,
             socket,
@@ -231,13 +272,13 @@ impl<'a> Driver<'a> {
 
     fn run(mut self) -> Result<Ended, RunError> {
         let interface = &self.site.interface;
-        self.log(&format!(
-            "event=ready device={} listen={} peers={} offloads={}",
-            interface.device,
-            interface.listen,
-            self.site.peers.len(),
-            self.offloads().join(",")
-        ));
+        tracing::info!(
+            event = "ready",
+            device = interface.device,
+            listen = %interface.listen,
+            peers = self.site.peers.len(),
+            offloads = self.offloads().join(","),
+        );
         self.told_offloads = self.offloads();
         self.manager.tell("READY=1");
         let ended = loop {
@@ -256,9 +297,10 @@ impl<'a> Driver<'a> {
             self.keep_routes();
             self.look();
             self.wait(wake);
+            self.lateness.note(wake, self.clock.now());
         };
         self.manager.tell("STOPPING=1");
-        self.log("event=stopped");
+        tracing::info!(event = "stopped");
         Ok(ended)
     }
 
@@ -282,10 +324,6 @@ impl<'a> Driver<'a> {
         }
         let wake = if wake > self.clock.now() { wake.max(self.load.at + GRAIN) } else { wake };
         self.clock.wait(wake, LONGEST_WAIT, &mut files);
-    }
-
-    fn log(&self, line: &str) {
-        (self.options.log)(line);
     }
 
     /// Reads packets and datagrams.
@@ -338,7 +376,7 @@ impl<'a> Driver<'a> {
                 Ask::Show(form) => (200, form.of(&self.status())),
                 Ask::Do(Order::Mode(peer, mode)) => {
                     if self.gateway.set_mode(peer, *mode) {
-                        self.log(&format!("event=mode peer={peer} mode={}", mode.word()));
+                        tracing::info!(event = "mode", peer, mode = mode.word());
                         (200, String::new())
                     } else {
                         (404, format!("there is no peer {peer}\n"))
@@ -348,15 +386,22 @@ impl<'a> Driver<'a> {
                     let now = self.clock.now();
                     match (self.gateway).begin_trial(peer, *class, *rate, *length, now) {
                         Ok(id) => {
-                            self.log(&format!(
-                                "event=trial peer={peer} id={id} rate_bps={}",
-                                rate.as_bps()
-                            ));
+                            tracing::info!(event = "trial", peer, id, rate_bps = rate.as_bps());
                             (200, String::new())
                         }
                         Err(why) => (409, why + "\n"),
                     }
                 }
+                Ask::Do(Order::Trace(peer, length)) => {
+                    if self.site.peers.iter().any(|p| p.name == *peer) {
+                        self.log.set_traced(Some(peer));
+                        self.trace_ends = self.clock.now() + *length;
+                        (200, String::new())
+                    } else {
+                        (404, format!("there is no peer {peer}\n"))
+                    }
+                }
+                Ask::Do(Order::Traced) => (200, self.log.take_trace()),
                 Ask::Do(Order::Tried(peer)) => match self.gateway.trial(peer) {
                     Some(trial) => (200, serde_json::to_string(&trial).unwrap_or_default() + "\n"),
                     None => (404, format!("there is no trial of {peer}\n")),
@@ -372,6 +417,8 @@ impl<'a> Driver<'a> {
         let (site, offloads) = (&self.site, self.offloads());
         let mut status = status(&self.gateway, site, &self.config, offloads, uptime);
         status.missing_routes = self.missing.len() as u64;
+        status.lateness_s = self.lateness.most().as_secs_f64();
+        status.late_s = self.lateness.lost.as_secs_f64();
         status
     }
 
@@ -395,11 +442,11 @@ impl<'a> Driver<'a> {
             Err(_) => return,
         };
         if restored.set > 0 {
-            self.log(&format!("event=routes-set count={}", restored.set));
+            tracing::warn!(event = "routes-set", count = restored.set);
         }
         if restored.missing != self.missing && !restored.missing.is_empty() {
             let (count, why) = (restored.missing.len(), restored.why);
-            self.log(&format!("event=routes-missing count={count} reason={why:?}"));
+            tracing::error!(event = "routes-missing", count, reason = why);
         }
         self.missing = restored.missing;
     }
@@ -419,29 +466,38 @@ impl<'a> Driver<'a> {
             return;
         }
         self.next_look = now + LOOK;
-        for line in self.endpoints.look(&self.site, &mut self.gateway, now) {
-            self.log(&line);
+        if now >= self.trace_ends {
+            self.log.set_traced(None);
         }
-        let peers = self.status().peers;
-        let told: Vec<(String, &'static str)> =
-            (peers.into_iter()).map(|p| (p.name, if p.up { p.state } else { "down" })).collect();
-        for (peer, state) in told.iter().filter(|entry| !self.told.contains(entry)) {
-            self.log(&format!("event=state peer={peer} state={state}"));
+        self.endpoints.look(&self.site, &mut self.gateway, now);
+        let mut told = Vec::new();
+        for PeerStatus { name, up, state, endpoint, reason, .. } in self.status().peers {
+            let entry = (name, if up { state } else { "down" });
+            if !self.told.contains(&entry) {
+                let (peer, state) = &entry;
+                let endpoint = endpoint.unwrap_or_default();
+                match reason {
+                    Some(reason) => {
+                        tracing::warn!(event = "state", peer, state, endpoint, reason);
+                    }
+                    None => tracing::info!(event = "state", peer, state, endpoint),
+                }
+            }
+            told.push(entry);
         }
         self.told = told;
         let (count, next) = self.told_floods;
         let flood = self.gateway.dropped.flood;
         if flood > count && now >= next {
             let from = self.gateway.flooding.map_or(String::new(), |a| a.to_string());
-            self.log(&format!("event=flood from={from} dropped={}", flood - count));
+            tracing::warn!(event = "flood", from, dropped = flood - count);
             self.told_floods = (flood, now + FLOOD);
         }
         let offloads = self.offloads();
         if offloads != self.told_offloads {
             // The kernel refused an offload that it had accepted. Packets go on, one by one.
             let reason = self.socket.outgoing.declined.map_or("", |e| e.desc());
-            let left = offloads.join(",");
-            self.log(&format!("event=offloads left={left} reason={reason:?}"));
+            tracing::warn!(event = "offloads", left = offloads.join(","), reason);
             self.told_offloads = offloads;
         }
     }
@@ -464,10 +520,10 @@ impl<'a> Driver<'a> {
         match self.reloaded() {
             Ok(()) => {
                 self.config = ConfigStatus { loaded_unix_s: unix_time(), error: None };
-                self.log(&format!("event=reloaded peers={}", self.site.peers.len()));
+                tracing::info!(event = "reloaded", peers = self.site.peers.len());
             }
             Err(e) => {
-                self.log(&format!("event=reload-failed reason={:?}", e.to_string()));
+                tracing::error!(event = "reload-failed", reason = %e);
                 self.config.error = Some(e.to_string());
             }
         }
@@ -527,6 +583,22 @@ mod tests {
     fn much_is_a_rate_however_often_one_looks() {
         assert!(is_much(1, 10) && is_much(10, 100) && is_much(100, 1000));
         assert!(!is_much(1, 20) && !is_much(10, 200) && !is_much(100, 2000));
+    }
+
+    /// A millisecond is made up for. The longest lateness is forgotten after ten seconds.
+    #[test]
+    fn late_work_is_told() {
+        let (mut lateness, at) = (Lateness::default(), |ms| Time::ZERO + Duration::from_ms(ms));
+        lateness.note(at(1000), at(1000));
+        lateness.note(at(1010), at(1011));
+        assert_eq!((lateness.most(), lateness.lost), (Duration::from_ms(1), Duration::ZERO));
+        lateness.note(at(2000), at(2005));
+        assert_eq!((lateness.most(), lateness.lost), (Duration::from_ms(5), Duration::from_ms(4)));
+        // Work that something else has brought forward is not late.
+        lateness.note(Time::MAX, at(7000));
+        assert_eq!(lateness.most(), Duration::from_ms(5));
+        lateness.note(at(13_000), at(12_999));
+        assert_eq!((lateness.most(), lateness.lost), (Duration::ZERO, Duration::from_ms(4)));
     }
 
     #[test]

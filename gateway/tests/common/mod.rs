@@ -12,6 +12,7 @@
 pub mod wire;
 
 use accord_gateway::keys::{PrivateKey, PublicKey};
+use accord_gateway::log::LevelFilter;
 use accord_gateway::{Options, run};
 use accord_live::namespace::{Namespace, ip, join};
 use nix::sys::socket::{setsockopt, sockopt};
@@ -252,8 +253,9 @@ impl Sites {
         let (path, stopped) = (path.to_path_buf(), stop.clone());
         let (reload, log) = (self.reload[end].clone(), self.logs[end].clone());
         let work = move || {
-            let log = Box::new(move |line: &str| log.lock().expect("whole").push(line.into()));
-            let options = Options { path, stop: stopped, reload, signals: false, log };
+            let log = Arc::new(move |line: &str| log.lock().expect("whole").push(line.into()));
+            let level = LevelFilter::INFO;
+            let options = Options { path, stop: stopped, reload, signals: false, level, log };
             run(&options).map(|_| ()).map_err(|e| e.to_string())
         };
         let thread = std::thread::spawn(move || {
@@ -276,7 +278,8 @@ impl Sites {
                 stop: Arc::new(AtomicBool::new(true)),
                 reload: Arc::default(),
                 signals: false,
-                log: Box::new(|_| ()),
+                level: LevelFilter::OFF,
+                log: Arc::new(|_: &str| ()),
             };
             run(&options).map_err(|e| e.to_string())
         });

@@ -4,7 +4,10 @@ use crate::LINK;
 use crate::dice::Dice;
 use crate::load;
 use crate::world::{Link, Malice, World};
+use accord_door::State as _;
 use accord_gateway::State;
+use accord_gateway::config::parse;
+use accord_gateway::status::{ConfigStatus, Status, status};
 use accord_units::{Duration, Rate};
 
 /// A long path, so a rate that grows by round trips takes a second to be there.
@@ -112,4 +115,38 @@ fn losses_of_a_contract_are_repaired() {
         world.gateways[0].peers()[0].repairs.count
     });
     assert!((200..500).contains(&lost[0]) && lost[1] == 0, "{lost:?}");
+}
+
+fn state_of(world: &World) -> Status {
+    let site = parse("", "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n").expect("a site");
+    status(&world.gateways[0], &site, &ConfigStatus::default(), Vec::new(), 1.0)
+}
+
+/// A long buffer of a link that carries less than the contract: the tunnel yields at its limit, and says
+/// so. Where the link carries it again, the contract is kept, and the state is as before.
+#[test]
+fn a_contract_at_its_limit_says_so() {
+    let link = Link { rate: Rate::from_bps(3_000_000), buffer: 500_000, ..LINK };
+    let service = "service = { contract = \"5 Mbps\", limit = \"100 ms\" }";
+    let mut world = World::with(57, link, "", service);
+    let mut dice = Dice(57);
+    load(&mut world, &mut dice, 20_000);
+    let Status { peers, .. } = state_of(&world);
+    let peer = &peers[0];
+    assert_eq!(peer.state, "limited", "{peer:?}");
+    let kept = peer.contract_kept.expect("data waited");
+    assert!((0.45..0.65).contains(&kept), "{kept}");
+    assert!(peer.limited_s > 5.0 && peer.busy_s > 15.0, "{peer:?}");
+    assert_eq!(peer.yields_from_s, Some(0.1));
+    let reason = peer.reason.as_deref().expect("a reason");
+    assert!(reason.contains("longer than 100 ms"), "{reason}");
+    let (table, metrics) = (state_of(&world).table(), state_of(&world).metrics());
+    assert!(table.contains(reason), "{table}");
+    assert!(metrics.contains("accord_gateway_state{peer=\"other\",state=\"limited\"} 1"));
+    world.link = LINK;
+    load(&mut world, &mut dice, 20_000);
+    let Status { peers, .. } = state_of(&world);
+    let peer = &peers[0];
+    assert_eq!((peer.state, peer.reason.as_deref()), ("controlled", None), "{peer:?}");
+    assert!(peer.contract_kept.is_some_and(|kept| kept > 1.0), "{peer:?}");
 }

@@ -140,9 +140,10 @@ fn step(
     contract: Rate,
 ) -> Result<Outcome, Failure> {
     let peer = &args.peer;
-    let what = format!("POST /trial/{peer}/{class}/{}/{}", rate.as_bps(), 1000 * args.step);
+    let length = Duration::from_secs_f64(args.step.as_secs_f64());
+    let what = format!("POST /trial/{peer}/{class}/{}/{}", rate.as_bps(), length.as_millis());
     answer(&args.site, &what)?;
-    std::thread::sleep(Duration::from_secs(args.step));
+    std::thread::sleep(length);
     let found = loop {
         std::thread::sleep(Duration::from_millis(200));
         let text = answer(&args.site, &format!("GET /trial/{peer}"))?;
@@ -163,7 +164,7 @@ fn step(
     let delay_variation_s = number("delay_variation_s").unwrap_or(0.0);
     let passed = if percent <= 100 {
         loss_ratio <= args.most_lost
-            && args.most_variation.is_none_or(|ms| 1e3 * delay_variation_s <= ms)
+            && args.most_variation.is_none_or(|most| delay_variation_s <= most.as_secs_f64())
     } else {
         arrived_bps >= KEPT * contract.as_bps_f64()
     };

@@ -70,6 +70,33 @@ impl FromStr for Given {
 }
 
 #[derive(Args)]
+pub struct Trace {
+    /// The site file of the running gateway.
+    pub site: PathBuf,
+    /// The name of the peer.
+    pub peer: String,
+    /// The length of the trace, up to an hour. Another trace takes its place.
+    #[arg(long = "for", value_name = "TIME", default_value = "60 s", value_parser = length)]
+    pub length: Duration,
+}
+
+/// Reads a time in bounds.
+fn between(text: &str, least: Duration) -> Result<Duration, String> {
+    let time: Duration = text.parse().map_err(|e| format!("{e}"))?;
+    let most = Duration::from_secs(3600);
+    let inside = (least..=most).contains(&time);
+    inside.then_some(time).ok_or_else(|| format!("it has to be from {least} to {most}"))
+}
+
+fn length(text: &str) -> Result<Duration, String> {
+    between(text, Duration::from_ms(1))
+}
+
+fn step(text: &str) -> Result<Duration, String> {
+    between(text, Duration::from_secs(1))
+}
+
+#[derive(Args)]
 pub struct Accept {
     /// The site file of the running gateway.
     pub site: PathBuf,
@@ -79,15 +106,15 @@ pub struct Accept {
     /// the default class if that has none.
     #[arg(long)]
     pub class: Option<String>,
-    /// The length of a step in seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
-    pub step: u64,
+    /// The length of a step, from 1 s to an hour.
+    #[arg(long, value_name = "TIME", default_value = "10 s", value_parser = step)]
+    pub step: Duration,
     /// The maximum fraction of packets lost up to the contract.
     #[arg(long, value_name = "PART", default_value_t = 0.001)]
     pub most_lost: f64,
-    /// The maximum delay variation up to the contract, in milliseconds; unlimited by default.
-    #[arg(long, value_name = "MS")]
-    pub most_variation: Option<f64>,
+    /// The maximum delay variation up to the contract, such as "5 ms"; unlimited by default.
+    #[arg(long, value_name = "TIME")]
+    pub most_variation: Option<Duration>,
     /// Prints JSON.
     #[arg(long)]
     pub json: bool,

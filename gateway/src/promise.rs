@@ -1,0 +1,178 @@
+//! What became of the contract of a tunnel, second by second.
+//!
+//! A contract is a promise for the time in which there is data for it. So only seconds count in which
+//! packets waited at the edge for nearly all of the time, and in which reports came: their bytes that
+//! arrived, over the contract, are the part that was kept. Connections that losses have slowed down leave
+//! no packets waiting, so such seconds say nothing.
+
+use accord_units::{Duration, Rate, Time};
+use std::collections::VecDeque;
+
+/// The length of a window.
+const WINDOW: Duration = Duration::from_secs(1);
+/// The part of a window in which packets have to wait for it to count.
+const BUSY: f64 = 0.9;
+/// The windows of the latest part that was kept.
+const LATEST: usize = 10;
+
+/// What a tunnel does at a moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moment {
+    /// Whether packets wait at the edge.
+    pub waiting: bool,
+    /// Whether the limit of the service holds the tunnel below its contract.
+    pub limited: bool,
+    /// Whether the arrivals are known.
+    pub reported: bool,
+    /// The bytes that have arrived since the start.
+    pub arrived: u64,
+}
+
+/// The seconds of a tunnel.
+#[derive(Clone, Debug, Default)]
+pub struct Promise {
+    /// When the window in hand began, and the bytes that had arrived then.
+    began: Option<(Time, u64)>,
+    /// The latest look, and its time.
+    latest: (Time, Moment),
+    /// The time of the window in hand with packets that waited, and that at the limit.
+    waiting: Duration,
+    limited: Duration,
+    /// Whether reports came at each look of the window in hand.
+    reported: bool,
+    /// The length and the arrivals of the latest windows that count.
+    counted: VecDeque<(Duration, u64)>,
+    /// Whether the limit held the tunnel for most of the latest window.
+    pub is_limited: bool,
+    /// The time that counts since the start, and the bytes that arrived in it.
+    pub busy: (Duration, u64),
+    /// The time at the limit since the start.
+    pub at_limit: Duration,
+}
+
+impl Promise {
+    /// Notes what the tunnel does from now on.
+    pub fn look(&mut self, moment: Moment, now: Time) {
+        let (began, arrived) = *self.began.get_or_insert((now, moment.arrived));
+        let (at, before) = self.latest;
+        let passed = now.since(at.max(began));
+        if before.waiting {
+            self.waiting += passed;
+        }
+        if before.limited {
+            self.limited += passed;
+            self.at_limit += passed;
+        }
+        self.reported &= moment.reported;
+        self.latest = (now, moment);
+        let length = now.since(began);
+        if length < WINDOW {
+            return;
+        }
+        let part = |time: Duration| time.as_secs_f64() / length.as_secs_f64();
+        self.is_limited = part(self.limited) > 0.5;
+        if self.reported && part(self.waiting) >= BUSY {
+            let got = moment.arrived.saturating_sub(arrived);
+            self.busy = (self.busy.0 + length, self.busy.1 + got);
+            self.counted.push_back((length, got));
+            if self.counted.len() > LATEST {
+                self.counted.pop_front();
+            }
+        }
+        self.began = Some((now, moment.arrived));
+        (self.waiting, self.limited) = (Duration::ZERO, Duration::ZERO);
+        self.reported = moment.reported;
+    }
+
+    /// Returns the part of a contract that was kept in the latest windows that count, up to ten. It is
+    /// more than 1 if more arrived, and `None` without a contract or such a window.
+    pub fn kept(&self, contract: Rate) -> Option<f64> {
+        let time: f64 = self.counted.iter().map(|(length, _)| length.as_secs_f64()).sum();
+        let bytes: u64 = self.counted.iter().map(|(_, bytes)| bytes).sum();
+        let promised = contract.as_bps_f64() / 8.0 * time;
+        (promised > 0.0).then(|| bytes as f64 / promised)
+    }
+
+    /// Forgets the latest windows, since there is another contract.
+    pub fn forget(&mut self) {
+        self.counted.clear();
+        self.began = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONTRACT: Rate = Rate::from_bps(8_000_000);
+
+    /// A tunnel that is looked at each 10 ms.
+    struct Tunnel(Promise, Time, Moment);
+
+    impl Tunnel {
+        fn new() -> Tunnel {
+            let reported = Moment { reported: true, ..Moment::default() };
+            Tunnel(Promise::default(), Time::ZERO + Duration::from_secs(7), reported)
+        }
+
+        /// Lets `ms` pass in which `per_ms` bytes per ms arrive.
+        fn pass(&mut self, ms: u64, per_ms: u64, waiting: bool, limited: bool) {
+            for _ in 0..ms / 10 {
+                self.2 = Moment { waiting, limited, ..self.2 };
+                self.0.look(self.2, self.1);
+                self.1 += Duration::from_ms(10);
+                self.2.arrived += 10 * per_ms;
+            }
+        }
+
+        fn kept(&self) -> Option<f64> {
+            self.0.kept(CONTRACT).map(|kept| (1000.0 * kept).round() / 1000.0)
+        }
+    }
+
+    #[test]
+    fn only_seconds_with_data_count() {
+        let mut tunnel = Tunnel::new();
+        tunnel.pass(5000, 200, false, false);
+        assert_eq!(tunnel.kept(), None, "a fifth of the contract was asked for");
+        tunnel.pass(5000, 500, true, false);
+        assert_eq!(tunnel.kept(), Some(0.5));
+        let busy = tunnel.0.busy;
+        tunnel.pass(5000, 10, false, false);
+        assert_eq!((tunnel.kept(), tunnel.0.busy), (Some(0.5), busy));
+        // The latest ten windows.
+        tunnel.pass(20_000, 1200, true, false);
+        assert_eq!(tunnel.kept(), Some(1.2));
+        assert_eq!(tunnel.0.kept(Rate::ZERO), None);
+        tunnel.0.forget();
+        assert_eq!(tunnel.kept(), None);
+    }
+
+    /// Without reports nothing is known of what arrives.
+    #[test]
+    fn seconds_without_reports_do_not_count() {
+        let mut tunnel = Tunnel::new();
+        tunnel.2.reported = false;
+        tunnel.pass(5000, 0, true, false);
+        assert_eq!(tunnel.kept(), None);
+        tunnel.2.reported = true;
+        tunnel.pass(5000, 1000, true, false);
+        assert_eq!(tunnel.kept(), Some(1.0));
+    }
+
+    #[test]
+    fn most_of_a_second_at_the_limit_is_limited() {
+        let mut tunnel = Tunnel::new();
+        tunnel.pass(2100, 1000, true, false);
+        assert!(!tunnel.0.is_limited);
+        for _ in 0..10 {
+            tunnel.pass(70, 1000, true, true);
+            tunnel.pass(30, 1000, true, false);
+        }
+        tunnel.pass(500, 1000, true, false);
+        assert!(tunnel.0.is_limited);
+        assert_eq!(tunnel.0.at_limit, Duration::from_ms(700));
+        tunnel.pass(2000, 1000, true, false);
+        assert!(!tunnel.0.is_limited);
+    }
+}
