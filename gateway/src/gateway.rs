@@ -229,7 +229,9 @@ impl<S: Sessions> Gateway<S> {
         }
     }
 
-    /// Takes a datagram that arrived at `at`, with its octet of DSCP and ECN.
+    /// Takes a datagram that arrived at `at`, with its octet of DSCP and ECN. Returns whether a peer
+    /// has sent it whose endpoint is not in the site file: it has called, and expects answers from the
+    /// address that it called.
     pub fn on_datagram(
         &mut self,
         from: SocketAddr,
@@ -237,7 +239,7 @@ impl<S: Sessions> Gateway<S> {
         datagram: &[u8],
         at: Time,
         sink: &mut dyn FnMut(Output),
-    ) {
+    ) -> bool {
         let mut room = std::mem::take(&mut self.room);
         let (virtual_delay, datagram) = outer::split(datagram);
         let (place, expedited) = (Place::of(datagram), tos & !ECN == EXPEDITED);
@@ -282,6 +284,12 @@ impl<S: Sessions> Gateway<S> {
             }
         }
         self.room = room;
+        match opened {
+            Opened::Answer(Some(peer)) | Opened::Nothing(peer) | Opened::Packet(peer) => {
+                self.peers[peer].config.endpoint.is_none()
+            }
+            _ => false,
+        }
     }
 
     /// Takes a packet of a peer.
@@ -545,6 +553,7 @@ impl<S: Sessions> Gateway<S> {
     /// network.
     fn tick(&mut self, peer: usize, now: Time, sink: &mut dyn FnMut(Output)) {
         let mut room = std::mem::take(&mut self.room);
+        let another = self.peers[peer].fail_over(now);
         let Some(endpoint) = self.peers[peer].endpoint else {
             self.sessions.tick(peer, &mut room);
             self.room = room;
@@ -552,7 +561,7 @@ impl<S: Sessions> Gateway<S> {
         };
         let silent = self.is_silent(peer, now);
         if self.sessions.tick(peer, &mut room)
-            || !self.sessions.is_open(peer) && self.sessions.greet(peer, false, &mut room)
+            || !self.sessions.is_open(peer) && self.sessions.greet(peer, another, &mut room)
             || silent && self.sessions.greet(peer, true, &mut room)
         {
             self.peers[peer].greeted = now;

@@ -17,6 +17,7 @@ pub mod config;
 mod driver;
 mod edge;
 mod error;
+mod failover;
 mod flood;
 mod gateway;
 pub mod inner;

@@ -60,6 +60,8 @@ pub struct Peer {
     /// answered.
     pub(crate) heard: Time,
     pub(crate) greeted: Time,
+    /// When this end began to call the peer at its latest endpoint, if it may have another one.
+    pub(crate) called: Option<Time>,
     /// The packets that wait to be sent.
     pub edge: Edge,
     /// The search for the largest packet that the path takes, unless the site file says it.
@@ -140,6 +142,7 @@ impl Peer {
             endpoint: config.endpoint.as_ref().and_then(Endpoint::address),
             heard: Time::ZERO,
             greeted: Time::ZERO,
+            called: None,
             edge: Edge::new(&config.shares, interface.queue, packet, seed),
             path_mtu: interface.finds_mtu.then(|| PathMtu::new(interface.mtu)),
             sender: Sender::new(control.controller.clone(), control.sending, packet, config, run),

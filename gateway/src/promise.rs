@@ -137,6 +137,7 @@ mod tests {
         assert_eq!(tunnel.kept(), None, "a fifth of the contract was asked for");
         tunnel.pass(5000, 500, true, false);
         assert_eq!(tunnel.kept(), Some(0.5));
+        tunnel.pass(20, 10, false, false);
         let busy = tunnel.0.busy;
         tunnel.pass(5000, 10, false, false);
         assert_eq!((tunnel.kept(), tunnel.0.busy), (Some(0.5), busy));

@@ -387,6 +387,16 @@ impl Sender {
         self.ingress.timeouts()
     }
 
+    /// Returns the time for which data goes without a report, if it does.
+    pub(crate) fn unreported_for(&self, now: Time) -> Option<Duration> {
+        self.unreported.map(|since| now.since(since))
+    }
+
+    /// Sends a probe as soon as possible, since the path is another one.
+    pub(crate) fn probe_now(&mut self, now: Time) {
+        self.next_probe = self.next_probe.min(now);
+    }
+
     /// The data bytes sent.
     pub fn sent(&self) -> u64 {
         self.ingress.sent()

@@ -7,7 +7,7 @@
 
 mod common;
 
-use common::{INNER, INNER_V6, OUTER, Path_, Queue, Sites, obstacle, rates, reached};
+use common::{INNER, INNER_V6, OUTER, Path_, Queue, Sites, UPLINK, obstacle, rates, reached};
 use std::time::{Duration, Instant};
 
 fn path(queue: Queue) -> Path_ {
@@ -242,6 +242,50 @@ fn routes_that_are_lost_are_set_again_and_a_guard_stops_packets_without_one() {
     assert!(sites.wait_for(0, "controlled", Duration::from_secs(10)));
     sites.end(0);
     assert_eq!(way(&sites, 0, other[0]), Some(Some("w".into())));
+}
+
+/// The hub has two uplinks, and answers from the one that was called. The link of the first is cut in the
+/// middle of a transfer: the spoke calls the second one, and the same connection goes on. The gap in
+/// virtual time is in `hostile/uplinks.rs`; here a busy machine may make it longer.
+#[test]
+fn a_second_uplink_takes_over() {
+    if !possible() {
+        return;
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo)).with_uplink();
+    let files = sites.write(CONTRACT);
+    let text = std::fs::read_to_string(&files[0]).expect("readable");
+    let one = format!("endpoint = \"{}:51820\"", OUTER[1]);
+    let two = format!("endpoint = [\"{}:51820\", \"{UPLINK}:51820\"]", OUTER[1]);
+    assert!(text.contains(&one), "{text}");
+    std::fs::write(&files[0], text.replace(&one, &two)).expect("written");
+    let text = std::fs::read_to_string(&files[1]).expect("readable");
+    let hub: String = (text.lines().filter(|line| !line.starts_with("endpoint")))
+        .map(|line| match line.starts_with("listen") {
+            true => "listen = \"0.0.0.0:51820\"\n".to_string(),
+            false => format!("{line}\n"),
+        })
+        .collect();
+    std::fs::write(&files[1], hub).expect("written");
+    for (end, file) in files.iter().enumerate() {
+        sites.start(end, file);
+    }
+    assert!(sites.wait_for(0, "controlled", Duration::from_secs(10)), "{}", sites.status(0));
+    let tunnel = sites.tcp(INNER[1], 5001, "cubic");
+    assert!(reached(&tunnel, 1.0) > 1.0);
+    sites.cut_first_uplink();
+    let cut = Instant::now();
+    let endpoint = |sites: &Sites| sites.status(0)["peers"][0]["endpoint"].to_string();
+    while !endpoint(&sites).contains(UPLINK) && cut.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(endpoint(&sites).contains(UPLINK), "{}", sites.status(0));
+    let rate = reached(&tunnel, 1.0);
+    eprintln!("{rate:.1} Mbps again {:?} after the cut", cut.elapsed());
+    assert!(rate > 1.0, "{rate} Mbps");
+    let told = sites.log(0);
+    let line = told.iter().find(|l| l.contains("event=endpoint ") && l.contains(UPLINK));
+    assert!(line.is_some_and(|l| l.contains("the peer is silent")), "{told:?}");
 }
 
 /// One gateway hears peers of IPv4 and of IPv6, as WireGuard does.

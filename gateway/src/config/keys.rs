@@ -36,8 +36,12 @@ const METRICS: Shape =
 const PUBLIC: Shape = text("what `accord gateway keys` prints there, in quotes", "key", |v| {
     parsed::<PublicKey>(v).map(drop)
 });
-const ENDPOINT: Shape =
-    text("a host and a port such as \"192.0.2.1:51820\"", "host", |v| endpoint(v).map(drop));
+const ENDPOINT: Shape = Shape::Own(Checked {
+    expected: "a host and a port such as \"192.0.2.1:51820\", or a list of addresses",
+    brief: "host, or list of addresses",
+    types: &["string", "array"],
+    check: |value| endpoints(value).map(drop),
+});
 const NETWORK: Shape =
     text("a network such as \"10.2.0.0/24\"", "network", |v| other_network(v).map(drop));
 const VIRTUAL: Shape = text("a time such as \"50 ms\"", "time", |v| virtual_delay(v).map(drop));
@@ -182,7 +186,7 @@ pub(super) const DEFAULTS: Section = accord_form::section(
 const PEER_KEYS: &[Key<Checked>] = &[
     key("public_key", PUBLIC, Required, "Public key of the peer."),
     key("preshared_key", FILE, Nothing, "File of a key that both ends share."),
-    key("endpoint", ENDPOINT, Nothing, "Host and port of the peer. A peer without endpoint calls first."),
+    key("endpoint", ENDPOINT, Nothing, "Host and port of the peer, or a list of addresses that are tried in turn while it is silent. A peer without endpoint calls first."),
     key("networks", Shape::List(&NETWORK), Required, "Networks behind the peer: destinations of packets to it, and sources that it may send."),
     CAP, OF_TUNNEL, OF_CLASSES, OF_BREAKER, MODE, SIGNAL, WRITTEN, KEPT_OPEN,
 ];
@@ -321,9 +325,34 @@ pub(super) fn point(value: &Value) -> Result<Dscp, Problem> {
     point.map_err(|e| Problem::new(value.span, e))
 }
 
-pub(super) fn endpoint(value: &Value) -> Result<Endpoint, Problem> {
-    let endpoint = string(value)?.parse();
-    endpoint.or_else(|e: String| wrong(value, &e, "a peer without endpoint calls first"))
+/// The most endpoints of a peer.
+const MOST_ENDPOINTS: usize = 8;
+
+/// Reads an endpoint, or a list of addresses.
+pub(super) fn endpoints(value: &Value) -> Result<Vec<Endpoint>, Problem> {
+    let one = |value: &Value| {
+        let endpoint = string(value)?.parse();
+        endpoint.or_else(|e: String| wrong(value, &e, "a peer without endpoint calls first"))
+    };
+    let Some(list) = value.list() else {
+        return Ok(vec![one(value)?]);
+    };
+    if !(1..=MOST_ENDPOINTS).contains(&list.len()) {
+        return wrong(
+            value,
+            &format!("a list of endpoints has 1 to {MOST_ENDPOINTS} addresses"),
+            "a peer without endpoint calls first",
+        );
+    }
+    let address = |value: &Value| match one(value)? {
+        Endpoint::Name(..) => wrong(
+            value,
+            "a list of endpoints has addresses, not names",
+            "a name may have several addresses of its own",
+        ),
+        address => Ok(address),
+    };
+    list.iter().map(address).collect()
 }
 
 /// Reads a time in bounds.

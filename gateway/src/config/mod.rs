@@ -16,6 +16,7 @@ use accord_form::{Checked, Data, Errors, Problem, Problems, Source, Span, Table,
 use accord_units::{Bytes, Rate};
 use ipnet::IpNet;
 use keys::{BREAKER, CLASS, GATEWAY, PEER, SERVICE, SHARE, SITE};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::de::DeTable;
@@ -207,11 +208,13 @@ fn peer(name: &str, table: &Reader, site: &Site, folder: &Path) -> Result<PeerCo
         shares[index].contract = share.get("contract", parsed)?;
         shares[index].weight = share.get("weight", weight)?;
     }
+    let mut endpoints = endpoints(table, interface)?.into_iter();
     let peer = PeerConfig {
         name: name.to_string(),
         public_key: table.get("public_key", parsed)?,
         preshared_key: table.opt("preshared_key", string)?.map(|file| folder.join(file)),
-        endpoint: endpoint(table, interface)?,
+        endpoint: endpoints.next(),
+        spares: endpoints.filter_map(|e| e.address()).collect(),
         networks: table.get("networks", |v| each(v, keys::other_network))?,
         cap,
         service: service(table, cap, interface)?,
@@ -230,17 +233,18 @@ fn weight(value: &accord_form::Value) -> Result<f64, Problem> {
     number(value, 1e-6, 1e6)
 }
 
-fn endpoint(table: &Reader, interface: &Interface) -> Result<Option<Endpoint>, Problem> {
-    let endpoint = table.opt("endpoint", keys::endpoint)?;
-    if let Some(Endpoint::Address(address)) = endpoint
-        && !interface.reaches(address.ip())
-    {
+fn endpoints(table: &Reader, interface: &Interface) -> Result<Vec<Endpoint>, Problem> {
+    let endpoints = table.opt("endpoint", keys::endpoints)?.unwrap_or_default();
+    for (place, endpoint) in endpoints.iter().enumerate() {
+        let Some(address) = endpoint.address().filter(|a| !interface.reaches(a.ip())) else {
+            continue;
+        };
         let message = format!("{address} cannot be reached from {}", interface.listen);
         let hint =
             "listen = \"[::]:51820\" reaches IPv4 and IPv6; other addresses reach their own kind";
-        return Err(Problem::new(table.at("endpoint"), message).hint(hint));
+        return Err(Problem::new(entry(table, "endpoint", place), message).hint(hint));
     }
-    Ok(endpoint)
+    Ok(endpoints)
 }
 
 /// Returns the reader of a table in a table. One that is not given has the defaults of its keys.
@@ -333,12 +337,13 @@ fn differs(
     }
     // Datagrams to a peer would go into a tunnel.
     for (one, two) in others.iter().chain([peer]).flat_map(|o| [(o, peer), (peer, o)]) {
-        let Some(endpoint) = two.endpoint.as_ref().and_then(Endpoint::address) else {
-            continue;
-        };
         // Routes of all addresses are in a table that marked datagrams do not see.
-        let holds = |n: &IpNet| n.prefix_len() > 0 && n.contains(&endpoint.ip());
-        if let Some(place) = one.networks.iter().position(holds) {
+        let holds = |n: &IpNet, e: &SocketAddr| n.prefix_len() > 0 && n.contains(&e.ip());
+        let found = two.endpoints().find_map(|e| {
+            let place = one.networks.iter().position(|n| holds(n, &e))?;
+            Some((e, place))
+        });
+        if let Some((endpoint, place)) = found {
             let network = one.networks[place];
             let message = format!(
                 "{network} is behind peer {}, and the endpoint {endpoint} of peer {} is in it",

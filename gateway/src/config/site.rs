@@ -128,6 +128,8 @@ pub struct PeerConfig {
     pub preshared_key: Option<PathBuf>,
     /// The place to call the peer at. A peer without one calls first.
     pub endpoint: Option<Endpoint>,
+    /// Further addresses, which are called in turn while the peer is silent.
+    pub spares: Vec<SocketAddr>,
     /// The networks behind the peer.
     pub networks: Vec<IpNet>,
     /// The highest rate of the tunnel, and its rate while nothing is known of the path.
@@ -150,6 +152,12 @@ pub struct PeerConfig {
 }
 
 impl PeerConfig {
+    /// The addresses to call the peer at, as far as the file has them.
+    pub fn endpoints(&self) -> impl Iterator<Item = SocketAddr> {
+        let first = self.endpoint.as_ref().and_then(Endpoint::address);
+        first.into_iter().chain(self.spares.iter().copied())
+    }
+
     /// The most virtual delay that counts: none unless routers write it.
     pub fn most_virtual(&self) -> Duration {
         self.virtual_delay.unwrap_or(Duration::ZERO)

@@ -202,6 +202,25 @@ fn virtual_delay_is_none_or_has_a_bound() {
     assert!(read("virtual_delay = true").is_err());
 }
 
+/// A list has addresses that the socket reaches, none of them behind a peer.
+#[test]
+fn a_peer_may_have_several_endpoints() {
+    let read = |list: &str| read("", "[\"10.2.0.0/24\"]", &format!("endpoint = {list}"));
+    let site = read("[\"192.0.2.6:1\", \"198.51.100.6:2\"]").expect("a site");
+    let found: Vec<String> = site.peers[0].endpoints().map(|e| e.to_string()).collect();
+    assert_eq!(found, ["192.0.2.6:1", "198.51.100.6:2"]);
+    for (list, says) in [
+        ("[]", "1 to 8 addresses"),
+        ("[\"192.0.2.6:1\", \"gw.example.net:1\"]", "addresses, not names"),
+        ("[\"192.0.2.6:1\", \"[2001:db8::1]:1\"]", "cannot be reached"),
+        ("[\"192.0.2.6:1\", \"10.2.0.9:1\"]", "the endpoint 10.2.0.9:1 of peer other is in it"),
+        ("[7]", "expected"),
+    ] {
+        let error = read(list).expect_err(list);
+        assert!(error.contains(says), "{list}: {error}");
+    }
+}
+
 /// `[::]` reaches both families; another address its own.
 #[test]
 fn a_peer_is_of_a_family_that_the_socket_has() {

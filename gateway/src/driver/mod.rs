@@ -6,6 +6,7 @@
 mod ask;
 mod device;
 mod endpoints;
+mod load;
 mod notify;
 mod offload;
 mod socket;
@@ -14,6 +15,7 @@ mod watch;
 use self::ask::{Ask, Order, parse};
 use self::device::Device;
 use self::endpoints::Endpoints;
+use self::load::{Lateness, Load};
 use self::notify::Manager;
 use self::socket::Socket;
 use self::watch::Watch;
@@ -22,7 +24,6 @@ use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
 use crate::keys::{PrivateKey, SharedKey};
 use crate::log::{LevelFilter, Log, Sink};
-use crate::sender::BURST;
 use crate::status::{ConfigStatus, OFFLOADS, PeerStatus, status};
 use crate::wireguard::{PeerKeys, WireGuard};
 use accord_door::Door;
@@ -48,10 +49,6 @@ const GRAIN: Duration = Duration::from_us(200);
 /// The time from one look at the device and the socket to the next while packets wait or much goes
 /// through. A look for each packet would cost more than the packet, as an interrupt for each would.
 const REST: Duration = Duration::from_us(100);
-/// The packets per second that are much: 0.7 Gbps of full packets.
-const MUCH: f64 = 6e4;
-/// The time over which they are averaged.
-const AVERAGED: Duration = Duration::from_ms(1);
 /// The time from one look at the peers for the log to the next.
 const LOOK: Duration = Duration::from_secs(1);
 
@@ -59,8 +56,6 @@ const LOOK: Duration = Duration::from_secs(1);
 /// that are missing.
 const NEWS: Duration = Duration::from_ms(50);
 const AGAIN: Duration = Duration::from_secs(5);
-/// The time over which the longest lateness is taken.
-const SPAN: Duration = Duration::from_secs(5);
 /// The time from one line of the log about a flood to the next.
 const FLOOD: Duration = Duration::from_secs(60);
 
@@ -154,55 +149,6 @@ struct Driver<'a> {
     /// When the trace of a peer ends.
     trace_ends: Time,
     lateness: Lateness,
-}
-
-/// The lateness of this thread, which paces all tunnels.
-#[derive(Default)]
-struct Lateness {
-    /// The most since a time, and that of the span before.
-    latest: (Time, Duration),
-    before: Duration,
-    /// The time that was not made up for.
-    lost: Duration,
-}
-
-impl Lateness {
-    /// Notes work that was due at `wake` and is looked at now.
-    fn note(&mut self, wake: Time, now: Time) {
-        let late = now.since(wake);
-        if now.since(self.latest.0) >= SPAN {
-            self.before = self.latest.1;
-            self.latest = (now, Duration::ZERO);
-        }
-        self.latest.1 = self.latest.1.max(late);
-        self.lost += late.saturating_sub(BURST);
-    }
-
-    /// Returns the longest lateness of the latest 5 to 10 s.
-    fn most(&self) -> Duration {
-        self.latest.1.max(self.before)
-    }
-}
-
-/// The packets per second that go through, as an average.
-#[derive(Default)]
-struct Load {
-    rate: f64,
-    /// When packets were last taken in.
-    at: Time,
-}
-
-impl Load {
-    fn add(&mut self, packets: usize, now: Time) {
-        let span = now.since(self.at).as_secs_f64().max(1e-9);
-        let weight = (span / AVERAGED.as_secs_f64()).min(1.0);
-        self.rate += weight * (packets as f64 / span - self.rate);
-        self.at = now;
-    }
-
-    fn is_much(&self) -> bool {
-        self.rate > MUCH
-    }
 }
 
 impl<'a> Driver<'a> {
@@ -347,7 +293,7 @@ impl<'a> Driver<'a> {
             gateway.on_datagram(from, tos, datagram, at, &mut |output| match output {
                 Output::Packet(packet) => device.push(packet),
                 Output::Datagram(way, bytes) => out.push(way, bytes),
-            });
+            })
         });
         let received = received.map_err(|e| RunError::Unable(format!("the socket fails: {e}")))?;
         self.load.add(count + received, now);
@@ -564,49 +510,4 @@ fn unix_time() -> f64 {
     let now = std::time::SystemTime::now();
     let since = now.duration_since(std::time::UNIX_EPOCH);
     since.map_or(0.0, |d| d.as_secs_f64())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Returns whether `packets` packets per `every` microseconds, for 10 ms, are much.
-    fn is_much(packets: usize, every: u64) -> bool {
-        let mut load = Load::default();
-        for step in 1..=10_000 / every {
-            load.add(packets, Time::ZERO + Duration::from_us(step * every));
-        }
-        load.is_much()
-    }
-
-    #[test]
-    fn much_is_a_rate_however_often_one_looks() {
-        assert!(is_much(1, 10) && is_much(10, 100) && is_much(100, 1000));
-        assert!(!is_much(1, 20) && !is_much(10, 200) && !is_much(100, 2000));
-    }
-
-    /// A millisecond is made up for. The longest lateness is forgotten after ten seconds.
-    #[test]
-    fn late_work_is_told() {
-        let (mut lateness, at) = (Lateness::default(), |ms| Time::ZERO + Duration::from_ms(ms));
-        lateness.note(at(1000), at(1000));
-        lateness.note(at(1010), at(1011));
-        assert_eq!((lateness.most(), lateness.lost), (Duration::from_ms(1), Duration::ZERO));
-        lateness.note(at(2000), at(2005));
-        assert_eq!((lateness.most(), lateness.lost), (Duration::from_ms(5), Duration::from_ms(4)));
-        // Work that something else has brought forward is not late.
-        lateness.note(Time::MAX, at(7000));
-        assert_eq!(lateness.most(), Duration::from_ms(5));
-        lateness.note(at(13_000), at(12_999));
-        assert_eq!((lateness.most(), lateness.lost), (Duration::ZERO, Duration::from_ms(4)));
-    }
-
-    #[test]
-    fn a_burst_is_soon_forgotten() {
-        let mut load = Load::default();
-        load.add(500, Time::ZERO + Duration::from_us(100));
-        assert!(load.is_much());
-        load.add(0, Time::ZERO + Duration::from_us(1200));
-        assert!(!load.is_much());
-    }
 }

@@ -16,8 +16,9 @@ use nix::sys::socket::{
 };
 use nix::sys::time::TimeSpec;
 use nix::{libc, setsockopt_impl, sockopt_impl};
+use std::collections::BTreeMap;
 use std::io::{IoSlice, IoSliceMut, Result};
-use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 sockopt_impl!(
@@ -39,6 +40,8 @@ const APART: Duration = Duration::from_secs(1);
 const BATCH: usize = 16;
 /// The longest message.
 const LONGEST: usize = 1 << 16;
+/// The most callers whose called address is known.
+const MOST_CALLERS: usize = 4096;
 /// The most datagrams and bytes of a message that is sent. Kernels before 6.9 take 64, and a message
 /// has to fit into a packet of IP.
 const MOST_SEGMENTS: usize = 64;
@@ -58,6 +61,9 @@ pub struct Socket {
     pub outgoing: Outgoing,
     /// True if datagrams go whole or not at all.
     whole: bool,
+    /// The own address that a peer at an address has called. Its answers come from there, and so take
+    /// the same way back: a translator of addresses lets no others in.
+    called: BTreeMap<SocketAddr, IpAddr>,
 }
 
 /// Datagrams that wait to be sent.
@@ -117,6 +123,11 @@ impl Socket {
         }
         // A socket of IPv6 may carry IPv4, too.
         setsockopt(&udp, sockopt::IpRecvTos, &true)?;
+        if address.is_ipv6() {
+            setsockopt(&udp, sockopt::Ipv6RecvPacketInfo, &true)?;
+        } else {
+            setsockopt(&udp, sockopt::Ipv4PacketInfo, &true)?;
+        }
         setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
         // With CAP_NET_ADMIN it may be more than others get.
         if setsockopt(&udp, sockopt::RcvBufForce, &BUFFER).is_err() {
@@ -136,10 +147,11 @@ impl Socket {
             udp,
             maps: address.is_ipv6(),
             room: vec![0; LONGEST],
-            told: nix::cmsg_space!(i32, i32, i32, TimeSpec),
+            told: nix::cmsg_space!(i32, i32, i32, TimeSpec, libc::in6_pktinfo),
             joins,
             outgoing: Outgoing { declined, ..Outgoing::default() },
             whole,
+            called: BTreeMap::new(),
         })
     }
 
@@ -147,21 +159,36 @@ impl Socket {
     /// as they would be further on.
     pub fn flush(&mut self) {
         let (udp, maps, whole) = (&self.udp, self.maps, &mut self.whole);
+        let called = &mut self.called;
         self.outgoing.flush(|way, segment, bytes| {
             if way.whole != *whole {
                 set_whole(udp, way.whole)?;
                 *whole = way.whole;
             }
-            send(udp, maps, way, segment, bytes)
+            let from = called.get(&way.to).copied();
+            match send(udp, maps, way, from, segment, bytes) {
+                // The address is no longer one of this host.
+                Err(Errno::EINVAL | Errno::EADDRNOTAVAIL | Errno::ENETUNREACH)
+                    if from.is_some() =>
+                {
+                    let sent = send(udp, maps, way, None, segment, bytes);
+                    if sent.is_ok() {
+                        called.remove(&way.to);
+                    }
+                    sent
+                }
+                sent => sent,
+            }
         });
     }
 
     /// Takes datagrams that have arrived: source, octet, time of arrival and bytes. Answers go to the
-    /// outgoing datagrams. Returns the number of datagrams.
+    /// outgoing datagrams. `take` returns whether a peer has sent a datagram. Returns the number of
+    /// datagrams.
     pub fn receive(
         &mut self,
         clock: &Clock,
-        mut take: impl FnMut(&mut Outgoing, SocketAddr, u8, Time, &[u8]),
+        mut take: impl FnMut(&mut Outgoing, SocketAddr, u8, Time, &[u8]) -> bool,
     ) -> Result<usize> {
         let (calendar, mut count) = (clock.calendar(), 0);
         // Not recvmmsg: nix leaves the room for control messages as short as the last message made it.
@@ -177,12 +204,19 @@ impl Socket {
                 Err(e) => return Err(e.into()),
             };
             let (mut tos, mut at, mut segment) = (0, clock.now(), 0);
+            let mut own = None;
             for told in message.cmsgs()? {
                 match told {
                     ControlMessageOwned::Ipv4Tos(value) => tos = value,
                     ControlMessageOwned::Ipv6TClass(value) => tos = value as u8,
                     ControlMessageOwned::ScmTimestampns(stamp) => at = calendar.time(stamp, APART),
                     ControlMessageOwned::UdpGroSegments(size) => segment = size,
+                    ControlMessageOwned::Ipv4PacketInfo(info) => {
+                        own = Some(Ipv4Addr::from(info.ipi_addr.s_addr.to_ne_bytes()).into());
+                    }
+                    ControlMessageOwned::Ipv6PacketInfo(info) => {
+                        own = Some(Ipv6Addr::from(info.ipi6_addr.s6_addr).to_canonical());
+                    }
                     _ => {}
                 }
             }
@@ -194,9 +228,18 @@ impl Socket {
                 Ok(size @ 1..) => size,
                 _ => LONGEST,
             };
+            let mut authentic = false;
             for datagram in self.room[..length].chunks(segment) {
-                take(&mut self.outgoing, from, tos, at, datagram);
+                authentic |= take(&mut self.outgoing, from, tos, at, datagram);
                 count += 1;
+            }
+            if let Some(own) = own.filter(|_| authentic)
+                && self.called.get(&from) != Some(&own)
+            {
+                if self.called.len() >= MOST_CALLERS {
+                    self.called.clear();
+                }
+                self.called.insert(from, own);
             }
         }
         Ok(count)
@@ -268,12 +311,34 @@ fn set_whole(udp: &UdpSocket, whole: bool) -> nix::Result<()> {
     setsockopt(udp, MtuDiscover, &v4)
 }
 
-/// Sends bytes, in one datagram or in several of a length.
+/// Returns the source of a datagram in the forms of both families.
+fn source(from: Option<IpAddr>) -> (libc::in_pktinfo, libc::in6_pktinfo) {
+    let v4 = match from {
+        Some(IpAddr::V4(v4)) => v4,
+        _ => Ipv4Addr::UNSPECIFIED,
+    };
+    let v6 = match from {
+        Some(IpAddr::V6(v6)) => v6,
+        _ => v4.to_ipv6_mapped(),
+    };
+    let s_addr = u32::from_ne_bytes(v4.octets());
+    (
+        libc::in_pktinfo {
+            ipi_ifindex: 0,
+            ipi_spec_dst: libc::in_addr { s_addr },
+            ipi_addr: libc::in_addr { s_addr: 0 },
+        },
+        libc::in6_pktinfo { ipi6_addr: libc::in6_addr { s6_addr: v6.octets() }, ipi6_ifindex: 0 },
+    )
+}
+
+/// Sends bytes, in one datagram or in several of a length, from an address of this host if one is given.
 /// `maps` says that the socket is one of IPv6.
 fn send(
     udp: &UdpSocket,
     maps: bool,
     way: &Way,
+    from: Option<IpAddr>,
     segment: Option<u16>,
     bytes: &[u8],
 ) -> nix::Result<()> {
@@ -282,8 +347,15 @@ fn send(
         SocketAddr::V6(_) => ControlMessage::Ipv6TClass(&class),
         SocketAddr::V4(_) => ControlMessage::Ipv4Tos(&way.tos),
     };
-    let both = [octet, ControlMessage::UdpGsoSegments(&length)];
-    let told = &both[..1 + usize::from(segment.is_some())];
+    let (v4, v6) = source(from);
+    let own = match from {
+        // A socket of IPv6 takes a mapped address.
+        Some(IpAddr::V4(_)) if !maps => Some(ControlMessage::Ipv4PacketInfo(&v4)),
+        Some(_) => Some(ControlMessage::Ipv6PacketInfo(&v6)),
+        None => None,
+    };
+    let cut = segment.map(|_| ControlMessage::UdpGsoSegments(&length));
+    let told: Vec<ControlMessage> = [Some(octet), own, cut].into_iter().flatten().collect();
     let to = match way.to {
         SocketAddr::V4(v4) if maps => SocketAddr::from((v4.ip().to_ipv6_mapped(), v4.port())),
         to => to,
@@ -291,7 +363,7 @@ fn send(
     let to = SockaddrStorage::from(to);
     loop {
         let slices = [IoSlice::new(bytes)];
-        match sendmsg(udp.as_raw_fd(), &slices, told, MsgFlags::empty(), Some(&to)) {
+        match sendmsg(udp.as_raw_fd(), &slices, &told, MsgFlags::empty(), Some(&to)) {
             Ok(_) => return Ok(()),
             Err(Errno::EINTR) => {}
             Err(e) => return Err(e),
@@ -358,8 +430,10 @@ mod tests {
         let mut arrived = Vec::new();
         // A datagram on loopback has arrived when the call returns.
         loop {
-            let take =
-                |_: &mut Outgoing, _, tos, _, bytes: &[u8]| arrived.push((tos, bytes.to_vec()));
+            let take = |_: &mut Outgoing, _, tos, _, bytes: &[u8]| {
+                arrived.push((tos, bytes.to_vec()));
+                false
+            };
             if to.receive(&clock, take).expect("received") == 0 {
                 return arrived;
             }
@@ -408,15 +482,54 @@ mod tests {
                 let echo = |out: &mut Outgoing, from, tos, _, bytes: &[u8]| {
                     arrived.push((from, tos, bytes.to_vec()));
                     out.push(Way { to: from, tos: 3, whole }, bytes);
+                    false
                 };
                 assert_eq!(both.receive(&clock, echo).expect("received"), 1, "{address}");
                 assert_eq!(arrived, [(own, 0xb8, vec![7; 99])]);
                 both.flush();
                 assert_eq!((one.outgoing.refused, both.outgoing.refused), (0, 0));
                 let mut back = Vec::new();
-                let take = |_: &mut Outgoing, from, tos, _, _: &[u8]| back.push((from, tos));
+                let take = |_: &mut Outgoing, from, tos, _, _: &[u8]| {
+                    back.push((from, tos));
+                    true
+                };
                 assert_eq!(one.receive(&clock, take).expect("received"), 1, "{address}");
                 assert_eq!(back, [((address, port).into(), 3)]);
+            }
+        }
+    }
+
+    /// A peer hears from the address that it has called, whatever the route of the host would choose. A
+    /// stranger changes nothing.
+    #[test]
+    fn answers_come_from_the_address_that_was_called() {
+        let clock = Clock::at_one_second();
+        for any in ["[::]:0", "0.0.0.0:0"] {
+            let bind = |to: &str| {
+                let to = to.parse().expect("an address");
+                Socket::bind(to, None, true, &mut Vec::new(), &Manager::default()).expect("bound")
+            };
+            let (mut both, mut one) = (bind(any), bind("127.0.0.1:0"));
+            let port = both.udp.local_addr().expect("bound").port();
+            for (host, authentic, from) in
+                [(7, true, 7), (8, false, 7), (8, true, 8), (7, false, 8), (1, true, 1)]
+            {
+                let to = SocketAddr::from(([127, 0, 0, host], port));
+                one.outgoing.push(way(to, 0), &[7; 99]);
+                one.flush();
+                let echo = |out: &mut Outgoing, from, _, _, bytes: &[u8]| {
+                    out.push(way(from, 0), bytes);
+                    authentic
+                };
+                assert_eq!(both.receive(&clock, echo).expect("received"), 1, "{any}");
+                both.flush();
+                let mut back = Vec::new();
+                let take = |_: &mut Outgoing, from: SocketAddr, _, _, _: &[u8]| {
+                    back.push(from);
+                    true
+                };
+                assert_eq!(one.receive(&clock, take).expect("received"), 1, "{any} {host}");
+                assert_eq!(back, [SocketAddr::from(([127, 0, 0, from], port))], "{any} {host}");
             }
         }
     }

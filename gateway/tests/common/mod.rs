@@ -29,6 +29,8 @@ use std::time::{Duration, Instant};
 /// The addresses of the two gateways' sockets, and those of their devices.
 pub const OUTER: [&str; 2] = ["192.0.2.1", "192.0.2.6"];
 pub const INNER: [&str; 2] = ["10.1.0.1", "10.2.0.1"];
+/// The address of b's second uplink.
+pub const UPLINK: &str = "198.51.100.2";
 /// The same of IPv6.
 pub const OUTER_V6: [&str; 2] = ["2001:db8:1::1", "2001:db8:2::1"];
 pub const INNER_V6: [&str; 2] = ["fd00:1::1", "fd00:2::1"];
@@ -234,6 +236,24 @@ impl Sites {
             ip(namespace, &commands).expect("set up");
         }
         self
+    }
+
+    /// Gives b a second uplink, for packets from its address. It has no bottleneck.
+    pub fn with_uplink(self) -> Sites {
+        let (here, there) = (Ipv4Addr::new(198, 51, 100, 1), UPLINK.parse().expect("an address"));
+        join((&self.router, here), (&self.ends[1], there)).expect("joined");
+        ip(
+            &self.ends[1],
+            "route add default via 198.51.100.1 table 7\nrule add from 198.51.100.2 table 7\n",
+        )
+        .expect("set up");
+        self
+    }
+
+    /// Cuts the link of b's first uplink, at the router.
+    pub fn cut_first_uplink(&self) {
+        let dev = format!("v{:x}", u32::from(Ipv4Addr::new(192, 0, 2, 5)));
+        ip(&self.router, &format!("link set {dev} down\n")).expect("cut");
     }
 
     /// Sets the MTU of the link between one end and the router, which cuts datagrams without DF.

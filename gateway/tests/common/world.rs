@@ -120,6 +120,9 @@ pub struct World {
     pub arrived: [u64; 2],
     pub sent: [u64; 2],
     serial: u32,
+    /// The address of the second gateway that is used, and the one that nothing reaches or leaves.
+    pub home: SocketAddr,
+    pub cut: Option<SocketAddr>,
     /// The time for which the clock of each gateway stood still.
     lag: [Duration; 2],
     /// The gateway that is suspended: nothing reaches it, and it does nothing.
@@ -130,6 +133,14 @@ pub struct World {
 /// The clock of the second gateway is ahead by an hour, and runs faster by 50 ppm.
 const AHEAD: Duration = Duration::from_secs(3600);
 const FASTER: u64 = 20_000;
+
+/// A line of a peer that gives the second gateway a second uplink.
+pub const UPLINKS: &str = "# two uplinks";
+
+/// The second uplink of the second gateway.
+pub fn uplink() -> SocketAddr {
+    SocketAddr::from(([198, 51, 100, 2], 51820))
+}
 
 fn address(end: usize) -> SocketAddr {
     SocketAddr::from(([192, 0, 2, 1 + end as u8], 51820))
@@ -176,6 +187,8 @@ impl World {
             arrived: [0; 2],
             sent: [0; 2],
             serial: 0,
+            home: address(1),
+            cut: None,
             lag: [Duration::ZERO; 2],
             asleep: None,
             keys: keys.map(|key| key.public()),
@@ -288,7 +301,7 @@ impl World {
             return;
         }
         let (clock, mut out) = (self.clock(end), Vec::new());
-        let from = address(1 - end);
+        let from = if end == 0 { self.home } else { address(0) };
         self.gateways[end].on_datagram(from, tos, bytes, clock, &mut |o| out.push(owned(o)));
         self.handle(end, out);
         self.wake[end] = self.now;
@@ -315,7 +328,13 @@ impl World {
                     assert!(known, "nobody sent this, or it arrives again: {packet:?}");
                     self.arrived[end] += 1;
                 }
-                Owned::Datagram(Way { tos, whole, .. }, bytes) => {
+                Owned::Datagram(Way { to, tos, whole }, bytes) => {
+                    // The second gateway answers from where it was called.
+                    let home = if end == 0 { to } else { self.home };
+                    if self.cut == Some(home) {
+                        continue;
+                    }
+                    self.home = home;
                     if bytes.len() > 200 {
                         self.sent[end] += bytes.len() as u64 + 28;
                     }
@@ -470,13 +489,17 @@ fn owned(output: Output) -> Owned {
 }
 
 fn site(end: usize, peer: &PublicKey, gateway: &str, more: &str) -> Site {
+    // The first one knows a second uplink of the other.
+    let endpoint = match end == 0 && more.contains(UPLINKS) {
+        true => format!("[\"{}\", \"{}\"]", address(1), uplink()),
+        false => format!("\"{}\"", address(1 - end)),
+    };
     let service = if more.contains("service") { "" } else { "service = { contract = \"5 Mbps\" }" };
     let text = format!(
         "[gateway]\nkey = \"x\"\nlisten = \"{}\"\nqueue = \"200 KB\"\n{gateway}\n\
-         [peer.other]\npublic_key = \"{peer}\"\nendpoint = \"{}\"\nnetworks = [\"10.{}.0.0/16\"]\n\
+         [peer.other]\npublic_key = \"{peer}\"\nendpoint = {endpoint}\nnetworks = [\"10.{}.0.0/16\"]\n\
          cap = \"30 Mbps\"\n{service}\n{more}\n",
         address(end),
-        address(1 - end),
         2 - end
     );
     parse("", &text).expect("a site")

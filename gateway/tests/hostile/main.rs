@@ -6,6 +6,7 @@ mod contract;
 mod dice;
 mod mtu;
 mod outer;
+mod uplinks;
 #[path = "../common/world.rs"]
 mod world;
 
