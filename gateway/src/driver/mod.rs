@@ -204,7 +204,8 @@ impl<'a> Driver<'a> {
             config: ConfigStatus { loaded_unix_s: unix_time(), error: None },
             told_offloads: Vec::new(),
             told: Vec::new(),
-            next_look: Time::ZERO,
+            // Peers that answer at once are not told as down.
+            next_look: clock.now() + LOOK,
             load: Load::default(),
             log,
             trace_ends: Time::ZERO,
