@@ -32,7 +32,7 @@ pub fn level(text: &str) -> Result<LevelFilter, String> {
 struct Trace {
     peer: Option<String>,
     lines: VecDeque<String>,
-    /// The lines that nobody asked for in time.
+    /// The lines that no client asked for in time.
     lost: u64,
 }
 
@@ -81,7 +81,7 @@ impl Log {
         let mut trace = self.traced();
         let mut text: String = trace.lines.drain(..).map(|line| line + "\n").collect();
         if std::mem::take(&mut trace.lost) > 0 {
-            text += "lines are missing: nobody asked for them in time\n";
+            text += "lines are missing: no client asked for them in time\n";
         }
         text
     }
@@ -222,7 +222,7 @@ mod tests {
             (0..MOST_KEPT).for_each(|_| say());
             let text = log.take_trace();
             assert_eq!(text.lines().count(), MOST_KEPT + 1);
-            assert!(text.ends_with("nobody asked for them in time\n"), "{text}");
+            assert!(text.ends_with("no client asked for them in time\n"), "{text}");
             log.set_traced(None);
             say();
             assert_eq!(log.take_trace(), "");

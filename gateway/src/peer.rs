@@ -74,7 +74,7 @@ pub struct Peer {
     pub repairs: Repairs,
     /// The datagrams that have not arrived.
     pub(crate) gaps: Gaps,
-    /// What becomes of the contract.
+    /// The kept part of the contract.
     pub promise: Promise,
     /// The handshakes that the peer has made or answered.
     pub handshakes: u64,
@@ -202,7 +202,7 @@ impl Peer {
         }
     }
 
-    /// Notes what the tunnel does from now on.
+    /// Notes the state of the tunnel from now on.
     pub(crate) fn look(&mut self, now: Time) {
         let moment = Moment {
             waiting: !self.edge.is_empty() || self.repairs.len() > 0,
@@ -213,7 +213,7 @@ impl Peer {
         self.promise.look(moment, now);
     }
 
-    /// Logs a report of the other end, and what follows from it.
+    /// Logs a report of the other end, and the rate that follows from it.
     pub(crate) fn tell_report(&self, answer: &Answer) {
         tracing::debug!(
             event = "report",

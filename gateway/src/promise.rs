@@ -1,4 +1,4 @@
-//! What became of the contract of a tunnel, second by second.
+//! The kept part of the contract of a tunnel, second by second.
 //!
 //! A contract is a promise for the time in which there is data for it. So only seconds count in which
 //! packets waited at the edge for nearly all of the time, and in which reports came: their bytes that
@@ -15,14 +15,14 @@ const BUSY: f64 = 0.9;
 /// The windows of the latest part that was kept.
 const LATEST: usize = 10;
 
-/// What a tunnel does at a moment.
+/// The state of a tunnel at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
-    /// Whether packets wait at the edge.
+    /// True if packets wait at the edge.
     pub waiting: bool,
-    /// Whether the limit of the service holds the tunnel below its contract.
+    /// True if the limit of the service holds the tunnel below its contract.
     pub limited: bool,
-    /// Whether the arrivals are known.
+    /// True if the arrivals are known.
     pub reported: bool,
     /// The bytes that have arrived since the start.
     pub arrived: u64,
@@ -38,11 +38,11 @@ pub struct Promise {
     /// The time of the window in hand with packets that waited, and that at the limit.
     waiting: Duration,
     limited: Duration,
-    /// Whether reports came at each look of the window in hand.
+    /// True if reports came at each look of the window in hand.
     reported: bool,
     /// The length and the arrivals of the latest windows that count.
     counted: VecDeque<(Duration, u64)>,
-    /// Whether the limit held the tunnel for most of the latest window.
+    /// True if the limit held the tunnel for most of the latest window.
     pub is_limited: bool,
     /// The time that counts since the start, and the bytes that arrived in it.
     pub busy: (Duration, u64),
@@ -51,7 +51,7 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// Notes what the tunnel does from now on.
+    /// Notes the state of the tunnel from now on.
     pub fn look(&mut self, moment: Moment, now: Time) {
         let (began, arrived) = *self.began.get_or_insert((now, moment.arrived));
         let (at, before) = self.latest;

@@ -69,7 +69,7 @@ pub struct Sender {
     ingress: Ingress<AnyController>,
     /// The service: its contract and its limit.
     service: Service,
-    /// Whether, as of the latest report, the limit of the service holds the tunnel below its contract.
+    /// True if the limit of the service held the tunnel below its contract as of the latest report.
     pub at_limit: bool,
     /// The cap of the site file.
     pub cap: Rate,

@@ -22,7 +22,7 @@ status = "/run/accord-gateway-hub/status.sock"
 metrics = "127.0.0.1:9586"
 guard = true
 
-# What all spokes have in common.
+# The keys that all spokes have in common.
 [defaults]
 cap = "{cap} Mbps"
 service = {{ contract = "{contract} Mbps" }}

@@ -71,7 +71,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Prints what the running gateway does with a peer: its messages, reports and handshakes.
+    /// Prints the messages, reports and handshakes of the running gateway with a peer.
     #[command(after_help = "Example:\n  accord gateway trace site.toml berlin --for '10 s'")]
     Trace(args::Trace),
     /// Writes the scenario of a site file and its paths, and prints theory's shares for it.

@@ -285,9 +285,9 @@ fn gateways_of_the_host_are_listed() {
     assert_eq!(accord(dir, &["gateway", "list"]).with(0).stdout.lines().find(own), None);
 }
 
-/// A trace begins, prints what the gateway tells, and ends after its time.
+/// A trace begins, prints the lines of the gateway, and ends after its time.
 #[test]
-fn a_trace_prints_what_the_gateway_tells() {
+fn a_trace_prints_the_lines_of_the_gateway() {
     let folder = site();
     let dir = folder.path();
     let running = Running::new(dir, |_| "level=debug event=report peer=berlin\n".into());

@@ -51,7 +51,7 @@ pub fn tree<X: Check>(
     prepared(source, file, context, |_| ())
 }
 
-/// Reads a text as [`tree`] does, after a change to what stands there, such as defaults of the file.
+/// Reads a text as [`tree`] does, after a change to its tables, such as defaults of the file.
 ///
 /// # Errors
 /// Fails as [`tree`] does.

@@ -366,7 +366,7 @@ fn between(value: &Value, least: Duration, most: Duration) -> Result<Duration, P
     }
 }
 
-/// The bound of what a tunnel may have queued.
+/// The bound of the data that a tunnel may have queued.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Limit {
     /// An amount.

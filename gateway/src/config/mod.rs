@@ -99,7 +99,7 @@ fn read(origin: &Arc<Source>) -> Result<Site, Errors> {
     Ok(site.expect("without a problem there is one"))
 }
 
-/// Gives each peer what stands below [defaults] and not in its own table.
+/// Gives each peer the entries of [defaults] that its own table does not have.
 fn share_defaults(file: &mut Table) {
     let Some(defaults) = file.get("defaults").and_then(|value| value.table()).cloned() else {
         return;
@@ -279,7 +279,7 @@ fn service(peer: &Reader, cap: Rate, interface: &Interface) -> Result<Service, P
         let hint = "the cap is the highest rate that the tunnel ever sends at";
         return Err(Problem::new(table.span, message).hint(hint));
     }
-    // What the tunnel keeps queued beyond the data that carries its contract.
+    // The queue that the tunnel keeps beyond the data that carries its contract.
     let least = weight * interface.target_bytes();
     let limit = match table.get("limit", keys::limit)? {
         keys::Limit::Amount(limit) if limit.as_f64() < least => {
@@ -292,7 +292,7 @@ fn service(peer: &Reader, cap: Rate, interface: &Interface) -> Result<Service, P
             let carries = contract.as_bps_f64() / 8.0 * queue.as_secs_f64();
             Some(Bytes::new((least + carries).ceil() as u64))
         }
-        // Without a contract nothing but weight × target is queued.
+        // Without a contract only weight × target is queued.
         keys::Limit::Queue(_) | keys::Limit::None => None,
     };
     Ok(Service { contract, weight, limit })

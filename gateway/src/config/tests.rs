@@ -312,7 +312,7 @@ fn peers_have_the_defaults_of_the_file() {
         .collect();
     assert_eq!(found, [(50_000_000, 1_000_000, 3.0, 0.4), (5_000_000, 2_000_000, 3.0, 0.4)]);
     assert!(read.peers.iter().all(|p| p.mode == Mode::Shadow));
-    // What is wrong there is told once, with its place, and what is of one peer does not stand there.
+    // A mistake there is shown once, with its place. Keys of one peer do not stand there.
     let error = site("cap = \"much\"").expect_err("wrong");
     assert_eq!((error.matches("much").count(), error.contains(":5:7")), (1, true), "{error}");
     let error = site("cap = \"1 Mbps\"\nendpoint = \"192.0.2.1:1\"").expect_err("wrong");

@@ -1,4 +1,4 @@
-//! What goes through the thread of packets, and how late it is.
+//! The load of the thread of packets, and its lateness.
 
 use crate::sender::BURST;
 use accord_units::{Duration, Time};

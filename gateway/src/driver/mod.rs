@@ -189,6 +189,7 @@ impl<'a> Driver<'a> {
         if let Err(e) = watch {
             tracing::warn!(event = "routes-not-watched", reason = e.desc());
         }
+        let next_look = clock.now() + LOOK;
         Ok(Driver {
             device,
             watch: watch.ok(),
@@ -204,8 +205,8 @@ impl<'a> Driver<'a> {
             config: ConfigStatus { loaded_unix_s: unix_time(), error: None },
             told_offloads: Vec::new(),
             told: Vec::new(),
-            // Peers that answer at once are not told as down.
-            next_look: clock.now() + LOOK,
+            // Peers that answer at once are not logged as down.
+            next_look,
             load: Load::default(),
             log,
             trace_ends: Time::ZERO,

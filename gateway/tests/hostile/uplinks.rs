@@ -19,8 +19,8 @@ fn gap(world: &mut World, dice: &mut Dice) -> Duration {
     world.now.since(began)
 }
 
-/// Whether there is data or not, the other uplink is called within three seconds, and back when that one
-/// fails, too.
+/// The other uplink is called within three seconds, with data and without, and the first one again when
+/// that one fails, too.
 #[test]
 fn the_other_uplink_is_called_within_three_seconds() {
     let mut world = World::with(71, LINK, "", UPLINKS);

@@ -1,4 +1,4 @@
-//! `accord gateway trace`: what a running gateway does with a peer, line by line.
+//! `accord gateway trace`: the messages of a running gateway with a peer, line by line.
 
 use super::args::Trace;
 use super::parts::{answer, named, read};
