@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The files of a hub and its spokes: a key and a site file for each, ready for `accord gateway check`.
 
-    python3 tools/gateway/hub.py accord --spokes 50 --to hub
+    python3 gateway/tools/hub.py accord --spokes 50 --to hub
 
 Spoke N has the network 10.N.0.0/16 and reaches all others through the hub, whose network is 10.0.0.0/16.
 On one machine for all keys this is an example. In earnest each site makes its own key.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Contracts of two tunnels by their limits, in packets, behind long buffers. Prints a table as Markdown.
 
-    python3 tools/gateway/limits.py target/release/accord
+    python3 gateway/tools/limits.py target/release/accord
 """
 
 import json

@@ -230,7 +230,7 @@ fn the_example_of_a_hub_is_right() {
 fn the_files_of_a_hub_and_fifty_spokes_are_right() {
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path();
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tools/gateway/hub.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../gateway/tools/hub.py");
     let made = Command::new("python3")
         .arg(script)
         .args([env!("CARGO_BIN_EXE_accord"), "--spokes", "50", "--to", "hub"])
