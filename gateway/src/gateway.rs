@@ -12,12 +12,13 @@ use crate::message::{self, Message};
 use crate::outer;
 use crate::path_mtu::{PathMtu, Probe};
 use crate::peer::{Control, Peer, Way};
-use crate::repair::Place;
+use crate::repair;
 use crate::routes::Routes;
 use crate::sender::{Next, State};
 use crate::sessions::{Opened, Sessions};
 use crate::too_big;
 use crate::trial::{Step, Trial, TrialStatus};
+use accord_transport::tunnel::repair::{LONGEST_WAIT, Place};
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
 use accord_units::{Duration, Rate, Time};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -60,7 +61,8 @@ struct Collected {
     tos: u8,
     /// The virtual delay of the outer header.
     virtual_delay: Duration,
-    /// True if the datagram was reported missing before it arrived.
+    /// The place of the datagram in its session, and whether it was reported missing before it arrived.
+    place: Option<Place>,
     reported: bool,
 }
 
@@ -242,7 +244,7 @@ impl<S: Sessions> Gateway<S> {
     ) -> bool {
         let mut room = std::mem::take(&mut self.room);
         let (virtual_delay, datagram) = outer::split(datagram);
-        let (place, expedited) = (Place::of(datagram), tos & !ECN == EXPEDITED);
+        let (place, expedited) = (repair::place(datagram), tos & !ECN == EXPEDITED);
         let opened = self.sessions.open(from, datagram, at, &mut room);
         let reported = match (opened, place) {
             (Opened::Nothing(peer) | Opened::Packet(peer), Some(place)) => {
@@ -279,7 +281,7 @@ impl<S: Sessions> Gateway<S> {
             Opened::Packet(peer) => {
                 self.peers[peer].set_endpoint(Some(from), CALLS);
                 self.peers[peer].heard = at;
-                let collected = Collected { tos, virtual_delay, reported };
+                let collected = Collected { tos, virtual_delay, place, reported };
                 self.take(peer, collected, &mut room, at, sink);
             }
         }
@@ -296,7 +298,7 @@ impl<S: Sessions> Gateway<S> {
     fn take(
         &mut self,
         from: usize,
-        Collected { tos, virtual_delay, reported }: Collected,
+        Collected { tos, virtual_delay, place, reported }: Collected,
         packet: &mut [u8],
         at: Time,
         sink: &mut dyn FnMut(Output),
@@ -335,10 +337,16 @@ impl<S: Sessions> Gateway<S> {
             self.dropped.wrong_source += 1;
         } else if peer.gaps.is_repeated(packet, reported, at) {
             // The other one of a late packet and its repair has arrived.
-        } else if inner::exit(packet, tos) {
-            sink(Output::Packet(packet));
         } else {
-            self.dropped.marked += 1;
+            let waits = !peer.wait.is_zero() && peer.gaps.is_open(at);
+            let part = if waits { inner.part(peer.secret) } else { None };
+            if !inner::exit(packet, tos) {
+                self.dropped.marked += 1;
+            } else if let (Some(part), Some(place)) = (part, place) {
+                peer.put_in_order(packet, part, place, at, &mut |p| sink(Output::Packet(p)));
+            } else {
+                sink(Output::Packet(packet));
+            }
         }
     }
 
@@ -355,7 +363,9 @@ impl<S: Sessions> Gateway<S> {
         tracing::trace!(event = "received", peer = peer.config.name, message = ?message);
         match message {
             Message::OutOfBand(half) => peer.receiver.on_out_of_band(half, at),
-            Message::InBand(half, sent) => {
+            Message::InBand(half, sent, wait) => {
+                let wait = Duration::from_secs_f64(f64::from(*wait));
+                peer.wait = wait.min(LONGEST_WAIT);
                 let answer = (peer.receiver).on_in_band(half, *sent, virtual_delay, at);
                 if let Some(answer) = answer {
                     self.tell(from, &Message::Report(answer), sink);
@@ -376,8 +386,8 @@ impl<S: Sessions> Gateway<S> {
                 peer.due = Time::ZERO;
             }
             Message::Missing(missing) => {
-                let acts = peer.sender.mode == Mode::Enforce;
-                if acts && peer.config.service.contract > Rate::ZERO {
+                if peer.sender.repairs() {
+                    peer.repairs.set_round_trip(peer.sender.round_trip());
                     peer.repairs.on_missing(missing, at);
                     peer.due = Time::ZERO;
                 }
@@ -434,6 +444,10 @@ impl<S: Sessions> Gateway<S> {
             }
         }
         let mut wake = self.next_tick;
+        for peer in &mut self.peers {
+            peer.order.expire(now, &mut |packet| sink(Output::Packet(&packet)));
+            wake = wake.min(peer.order.next());
+        }
         for peer in 0..self.peers.len() {
             if let Some(count) = self.peers[peer].receiver.count() {
                 self.tell(peer, &Message::Count(count), sink);
@@ -592,7 +606,7 @@ impl<S: Sessions> Gateway<S> {
             let Some(way) = peer.way(0) else {
                 return Time::MAX;
             };
-            let repair = peer.repairs.head(now).map(wire_size);
+            let repair = peer.repairs.head(now).map(|head| wire_size(head.packet.len()));
             let head = repair.or_else(|| peer.edge.head(now));
             let waiting = peer.edge.len() + peer.repairs.len();
             match peer.sender.next(head, waiting, now) {
@@ -632,8 +646,11 @@ impl<S: Sessions> Gateway<S> {
             return;
         }
         sink(Output::Datagram(Way { tos, ..way }, &self.room));
-        match Place::of(&self.room).filter(|_| peer.repairs.keeps(now)) {
-            Some(place) => peer.repairs.keep(place, packet, first, now),
+        match repair::place(&self.room).filter(|_| peer.repairs.keeps(now)) {
+            Some(place) => {
+                let length = packet.packet.len();
+                peer.repairs.keep(place, (packet, length), first, now)
+            }
             None => peer.edge.recycle(packet),
         }
     }

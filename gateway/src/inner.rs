@@ -3,12 +3,19 @@
 use crate::config::Dscp;
 use accord_aqm::Ecn;
 use accord_transport::ip;
+use accord_transport::tunnel::Part;
 use accord_transport::wire::{ECN, MARKED};
 use std::hash::{DefaultHasher, Hasher};
 use std::net::IpAddr;
 
 /// The length of the header of IPv6.
 pub(crate) const V6: usize = 40;
+
+/// The protocol TCP, and its flags FIN, SYN and RST [RFC 9293 §3.1].
+const TCP: u8 = 6;
+const FIN: u8 = 1;
+const SYN: u8 = 2;
+const RST: u8 = 4;
 
 /// A packet that is as long as its header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,6 +86,10 @@ impl<'a> Inner<'a> {
     /// Returns a number for the flow that the packet belongs to: addresses, protocol and, where there
     /// are any, ports. Without the secret, flows with the same number cannot be found.
     pub fn flow(&self, secret: u64) -> u32 {
+        self.number(secret) as u32
+    }
+
+    fn number(&self, secret: u64) -> u64 {
         let (addresses, v4) = match self.source {
             IpAddr::V4(_) => (&self.bytes[12..20], true),
             IpAddr::V6(_) => (&self.bytes[8..40], false),
@@ -95,7 +106,26 @@ impl<'a> Inner<'a> {
         {
             hasher.write(ports);
         }
-        hasher.finish() as u32
+        hasher.finish()
+    }
+
+    /// Returns the part of its flow that a packet of TCP carries.
+    pub fn part(&self, secret: u64) -> Option<Part> {
+        let is_fragment = self.source.is_ipv4() && self.bytes[6..8].iter().any(|b| b & !0x40 != 0);
+        let header = self.contents();
+        if self.protocol != TCP || is_fragment || header.len() < 20 {
+            return None;
+        }
+        let flags = header[13];
+        let data = header.len().checked_sub(usize::from(header[12] >> 4) * 4)?;
+        // SYN and FIN have a number each [RFC 9293 §3.4].
+        let length = data as u32 + u32::from(flags & SYN != 0) + u32::from(flags & FIN != 0);
+        Some(Part {
+            flow: self.number(secret),
+            first: u32::from_be_bytes(header[4..8].try_into().ok()?),
+            length,
+            begins: flags & (SYN | RST) != 0,
+        })
     }
 
     /// The contents behind the header.

@@ -51,7 +51,7 @@ pub use path_mtu::{PathMtu, Probe};
 pub use peer::{Peer, Traffic, Way};
 pub use promise::Promise;
 pub use receiver::Receiver;
-pub use repair::{Missing, Place};
+pub use accord_transport::tunnel::repair::{Missing, Place};
 pub use sender::{Sender, State};
 pub use sessions::{Opened, Sessions};
 pub use trial::{LONGEST as LONGEST_TRIAL, TrialStatus};

@@ -14,7 +14,7 @@
 //! | 8 | 8 | number of the pair; 0 is a probe, which the controller has no part in; number of the trial; number of the probe of the path MTU; first counter that is missing |
 //! | 16 | 8 | pair, packet of a trial: when it was sent, by the sender's clock, in ps; report, count: data bytes that arrived; answer to a probe of the path MTU: the bytes of the packet that arrived; the missing ones among the next 64 counters, as bits |
 //! | 24 | 8 | in-band half: data bytes sent before it; report: accumulation in bytes, egress rate in bit/s (32-bit floats); packet of a trial: its number; counts: packets that arrived (32 bits), mean delay above the least in seconds (a 32-bit float) |
-//! | 32 | 4 | report: the queuing delay in seconds, counts: the largest delay above the least, 32-bit floats |
+//! | 32 | 4 | in-band half: the longest time in seconds that packets wait at the receiver for others of their flow that are sent again, zero if none are; report: the queuing delay in seconds, counts: the largest delay above the least; 32-bit floats |
 //! | 36 | 4 | report: the virtual delay in seconds, a 32-bit float; zero without it |
 //!
 //! Zeros follow in a packet of a trial and in a probe of the path MTU.
@@ -24,7 +24,7 @@
 use crate::config::Dscp;
 use crate::inner::{Inner, V6};
 use crate::keys::PublicKey;
-use crate::repair::{Missing, Place};
+use accord_transport::tunnel::repair::{Missing, Place};
 use accord_transport::wire::EXPEDITED;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -42,8 +42,9 @@ pub const PACKET: usize = V6 + LENGTH;
 pub enum Message {
     /// The out-of-band half of a pair.
     OutOfBand(Half),
-    /// The in-band half of a pair, and the data bytes sent before it.
-    InBand(Half, u64),
+    /// The in-band half of a pair, the data bytes sent before it, and the longest time in seconds that packets
+    /// wait at the receiver for others of their flow that are sent again. The time is zero if none are.
+    InBand(Half, u64, f32),
     /// The answer to a pair.
     Report(Answer),
     /// The answer to data between two pairs.
@@ -158,7 +159,9 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
     let body = &mut packet[V6..];
     let (kind, flags, run, number, first, second, third) = match *message {
         Message::OutOfBand(half) => (1, 0, half.run, half.number, half.sent, 0, 0),
-        Message::InBand(half, bytes) => (2, 0, half.run, half.number, half.sent, bytes, 0),
+        Message::InBand(half, bytes, wait) => {
+            (2, 0, half.run, half.number, half.sent, bytes, word(wait, 0.0))
+        }
         Message::Report(answer) => {
             let flags = u16::from(answer.lost) | u16::from(answer.by_delay) << 1;
             let second = word(answer.accumulation, answer.egress_bps);
@@ -224,7 +227,7 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
     let half = Half { run: short(4)?, number: word(8)?, sent: word(16)? };
     let message = match (body[0], body[1], flags) {
         (VERSION, 1, 0) => Message::OutOfBand(half),
-        (VERSION, 2, 0) => Message::InBand(half, word(24)?),
+        (VERSION, 2, 0) => Message::InBand(half, word(24)?, measured(short(32)?, MOST_DELAY)?),
         (VERSION, 3, 0..=3) => Message::Report(Answer {
             run: half.run,
             number: half.number,
@@ -310,7 +313,8 @@ mod tests {
         let half = half.prop_map(|(run, number, sent)| Half { run, number, sent });
         prop_oneof![
             half.clone().prop_map(Message::OutOfBand),
-            (half, any::<u64>()).prop_map(|(half, bytes)| Message::InBand(half, bytes)),
+            (half, any::<u64>(), 0.0..60f32)
+                .prop_map(|(half, bytes, wait)| Message::InBand(half, bytes, wait)),
             answer(),
             (any::<u64>(), any::<u64>(), any::<u64>())
                 .prop_map(|(trial, sent, index)| { Message::Test(Test { trial, sent, index }) }),

@@ -1,19 +1,20 @@
 //! The state of one peer.
 
 use crate::config::{Endpoint, Interface, Loss, Mode, PeerConfig};
-use crate::edge::Edge;
+use crate::edge::{Edge, Head};
 use crate::keys::PublicKey;
 use crate::message::{self, Answer};
 use crate::path_mtu::PathMtu;
 use crate::promise::{Moment, Promise};
 use crate::receiver::Receiver;
-use crate::repair::{Gaps, Repairs};
 use crate::sender::{Sender, State};
 use crate::too_big::Limit;
 use crate::trial::{Tally, Trial};
 use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
-use accord_units::Time;
+use accord_transport::tunnel::repair::{Gaps, Place, Repairs};
+use accord_transport::tunnel::{Order, Part};
+use accord_units::{Duration, Time};
 use std::net::{Ipv6Addr, SocketAddr};
 
 /// Packets and bytes, by class.
@@ -71,13 +72,19 @@ pub struct Peer {
     /// The receiving half.
     pub receiver: Receiver,
     /// The packets that may have to be sent again.
-    pub repairs: Repairs,
+    pub repairs: Repairs<Head>,
     /// The datagrams that have not arrived.
     pub(crate) gaps: Gaps,
     /// The kept part of the contract.
     pub promise: Promise,
     /// The handshakes that the peer has made or answered.
     pub handshakes: u64,
+    /// The packets that wait for others of their flows, which the peer sends again.
+    pub(crate) order: Order<Vec<u8>>,
+    /// The longest time for which they wait. It is zero if the peer does not send lost packets again.
+    pub(crate) wait: Duration,
+    /// The secret of the flows' numbers.
+    pub(crate) secret: u64,
     /// The sent packets, by class.
     pub sent: Vec<Traffic>,
     /// The received packets.
@@ -156,6 +163,9 @@ impl Peer {
             gaps: Gaps::default(),
             promise: Promise::default(),
             handshakes: 0,
+            order: Order::default(),
+            wait: Duration::ZERO,
+            secret: seed,
             sent: vec![Traffic::default(); config.shares.len()],
             received: Traffic::default(),
             marked: 0,
@@ -187,6 +197,26 @@ impl Peer {
         self.receiver.set_signals(config.signal, config.most_virtual());
         self.due = Time::ZERO;
         self.config = config.clone();
+    }
+
+    /// Passes a packet of the peer on, and those that waited for it, or lets it wait.
+    pub(crate) fn put_in_order(
+        &mut self,
+        packet: &[u8],
+        part: Part,
+        place: Place,
+        at: Time,
+        sink: &mut dyn FnMut(&[u8]),
+    ) {
+        let gaps = &self.gaps;
+        let since = Time::from_ps(at.as_ps().saturating_sub(self.wait.as_ps()));
+        self.order.push(
+            packet.to_vec(),
+            (part, place.counter, packet.len()),
+            |after, before| gaps.is_between(place.session, after, before, since),
+            at + self.wait,
+            &mut |packet| sink(&packet),
+        );
     }
 
     /// Sets where the peer is, and logs why. Another place is another path.

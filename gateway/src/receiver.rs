@@ -245,7 +245,7 @@ mod tests {
                 let receiver = &mut self.ends[1].receiver;
                 match sent {
                     Some(Message::OutOfBand(half)) => receiver.on_out_of_band(&half, at),
-                    Some(Message::InBand(half, bytes)) => {
+                    Some(Message::InBand(half, bytes, _)) => {
                         let answer = receiver.on_in_band(&half, bytes, Duration::ZERO, at);
                         self.reports += u64::from(half.number > 0 && answer.is_some());
                         let answer = answer.map(|answer| (at + WAY, Message::Report(answer)));

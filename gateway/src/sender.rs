@@ -10,7 +10,7 @@ use crate::config::{Mode, PeerConfig};
 use crate::message::{Answer, Count, Half, Message};
 use accord_control::{AnyController, Controller, Report, Sending};
 use accord_family::Service;
-use accord_transport::tunnel::Ingress;
+use accord_transport::tunnel::{Ingress, repair};
 use accord_transport::{Pacer, Segment, View};
 use accord_units::{Bytes, Duration, Rate, Time, words};
 
@@ -217,7 +217,8 @@ impl Sender {
                     return Next::Message(Message::OutOfBand(self.half(pair, now)));
                 }
                 Ok(Segment::InBand { pair, sent_bytes, .. }) => {
-                    return Next::Message(Message::InBand(self.half(pair, now), sent_bytes));
+                    let half = self.half(pair, now);
+                    return Next::Message(Message::InBand(half, sent_bytes, self.wait()));
                 }
                 Ok(_) => {}
                 Err(again) => {
@@ -265,6 +266,18 @@ impl Sender {
         self.mode == Mode::Enforce && self.state == State::Controlled
     }
 
+    /// Returns whether lost packets are sent again.
+    pub fn repairs(&self) -> bool {
+        self.mode == Mode::Enforce && self.contract > Rate::ZERO
+    }
+
+    /// Returns the longest time in seconds that packets wait at the other end for others of their flow that
+    /// are sent again.
+    fn wait(&self) -> f32 {
+        let wait = repair::longest_wait(self.round_trip());
+        if self.repairs() { wait.as_secs_f64() as f32 } else { 0.0 }
+    }
+
     fn half(&self, number: u64, now: Time) -> Half {
         Half { run: self.run, number, sent: now.as_ps() }
     }
@@ -272,7 +285,7 @@ impl Sender {
     /// Returns a half of a probe if one is due. A tunnel with pairs of its own needs none.
     fn probe(&mut self, now: Time) -> Option<Message> {
         if std::mem::take(&mut self.in_band) {
-            return Some(Message::InBand(self.half(0, now), 0));
+            return Some(Message::InBand(self.half(0, now), 0, self.wait()));
         }
         if now < self.next_probe {
             return None;

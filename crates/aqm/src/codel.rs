@@ -109,6 +109,11 @@ impl Codel {
         }
     }
 
+    /// Sets the acceptable standing delay, and the time for which all packets must have exceeded it.
+    pub fn set_times(&mut self, target: Duration, interval: Duration) {
+        (self.target, self.interval) = (target, interval);
+    }
+
     /// Returns true if packets have been late for an interval [RFC 8289 §5.6, `dodequeue`].
     #[inline]
     fn is_late(&mut self, sojourn: Duration, behind: Bytes, now: Time) -> bool {

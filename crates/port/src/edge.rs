@@ -9,13 +9,20 @@ use crate::{DropReason, Limit, Port, PortPacket};
 use accord_aqm::FqCodel;
 use accord_aqm::fq_codel::Config;
 use accord_family::Service;
-use accord_units::{Bytes, Rate, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 
 /// The port sends in no time. The sender paces the tunnel.
 const AT_ONCE: Rate = Rate::from_bps(1_000_000_000_000);
 
 /// The burst of a class at its contracted rate, in packets of the largest size.
 const BURST: f64 = 2.0;
+
+/// The least interval of CoDel, and the interval in round trips: the longest round trip of the flows, whose
+/// packets are sent again and wait at the far end.
+const INTERVAL: Duration = Duration::from_ms(100);
+const INTERVAL_ROUND_TRIPS: u64 = 3;
+/// The target of CoDel in intervals [RFC 8289 §4.3].
+const TARGET: f64 = 0.05;
 
 /// The packets of a class.
 #[derive(Debug)]
@@ -49,6 +56,8 @@ pub struct Edge<P> {
     secret: u64,
     /// The largest size of a packet.
     largest: f64,
+    /// The interval of CoDel.
+    interval: Duration,
 }
 
 /// The counts of a class.
@@ -85,6 +94,7 @@ impl<P: PortPacket> Edge<P> {
             virtual_time: 0.0,
             secret,
             largest: largest.as_f64(),
+            interval: INTERVAL,
         }
     }
 
@@ -92,6 +102,18 @@ impl<P: PortPacket> Edge<P> {
     pub fn set_shares(&mut self, shares: &[Service]) {
         for (queue, share) in self.queues.iter_mut().zip(shares) {
             queue.share = *share;
+        }
+    }
+
+    /// Sets the round-trip time of the flows, by which CoDel knows a queue that lasts.
+    pub fn set_round_trip(&mut self, round_trip: Duration) {
+        let interval = INTERVAL.max(round_trip.mul_f64(std::env::var("ACC_I").map_or(INTERVAL_ROUND_TRIPS as f64, |v| v.parse().unwrap())));
+        // Few changes, because each looks at all flows.
+        if interval > self.interval.mul_f64(1.25) || interval < self.interval.mul_f64(0.75) {
+            self.interval = interval;
+            for queue in &mut self.queues {
+                queue.port.set_codel(interval.mul_f64(std::env::var("ACC_T").map_or(TARGET, |v| v.parse().unwrap())), interval);
+            }
         }
     }
 

@@ -116,6 +116,14 @@ impl<P: PortPacket> FlowQueues<P> {
             self.config.hosts.then(|| Isolation { of: hosts(), queues: Default::default() });
     }
 
+    /// Sets the times of CoDel in all queues.
+    pub fn set_times(&mut self, target: Duration, interval: Duration) {
+        self.config.codel.set_times(target, interval);
+        for queue in &mut self.queues {
+            queue.codel.set_times(target, interval);
+        }
+    }
+
     /// Adds a packet to the queue of its flow [RFC 8290 §4.1].
     pub fn push(&mut self, now: Time, packet: P, entropy: &mut dyn Entropy) {
         let meta = packet.meta();

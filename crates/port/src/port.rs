@@ -85,6 +85,13 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         self
     }
 
+    /// Sets the times of CoDel in the queues of a discipline that has one per flow.
+    pub fn set_codel(&mut self, target: Duration, interval: Duration) {
+        if let Queues::Flows(queues) = &mut self.low {
+            queues.set_times(target, interval);
+        }
+    }
+
     /// Offers a packet that arrives at `now`. It is queued or dropped, and others may be dropped to
     /// make room for it. Each dropped packet goes to `dropped`, with the reason. The caller then
     /// tries [`Port::begin`].

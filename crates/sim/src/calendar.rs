@@ -71,6 +71,8 @@ kinds! {
         WakeOther,
         /// The host of flow `index` has processed a packet.
         Processed,
+        /// The far gateway of tunnel `index` passes on packets that have waited for others of their flows.
+        Order,
         /// The next packet comes out of the wire of link `index`, which reorders packets.
         Overtake,
         /// The first packet on the wire of link `index` comes out.

@@ -489,12 +489,13 @@ impl<'a> Core<'a> {
     pub fn lose(&mut self, packet: &Packet) {
         self.digest.lost(self.now, packet);
         self.wake_up(packet.flow as usize);
+        let now = self.now;
         let flow = &mut self.flows[packet.flow as usize];
         flow.losses += 1;
         if let Segment::Data { number, .. } = packet.segment {
             flow.data_lost.add(packet.bytes());
-            // The packet in a datagram is lost with it.
-            if let Some(inner) = flow.gateway_mut().and_then(|g| g.unload(number)) {
+            // The packet in a datagram is lost with it, unless it is sent again.
+            if let Some(inner) = flow.gateway_mut().and_then(|g| g.lose(number, now)) {
                 self.lose(&inner);
             }
         }

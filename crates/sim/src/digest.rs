@@ -25,6 +25,7 @@ impl Digest {
             Segment::InBand { pair, .. } => (3, pair),
             Segment::Report { pair, .. } => (4, pair),
             Segment::Count { received, .. } => return self.count(at, flow, received),
+            Segment::Missing { first, behind } => (9, first ^ behind.rotate_left(32)),
         };
         self.add(at, flow, kind, content);
     }

@@ -409,6 +409,11 @@ impl Flow {
         self.host.gateway_mut()
     }
 
+    /// Returns whether the flow is a stream, which counts its packets.
+    pub fn is_stream(&self) -> bool {
+        matches!(self.receiver, Receiver::Stream(_))
+    }
+
     /// Passes the state of the edge queue to the sender of a tunnel.
     pub fn offer(&mut self, now: Time) {
         if let Some(gateway) = self.host.gateway_mut() {

@@ -1,7 +1,8 @@
 //! Gateways in the simulation: the edge queue of a tunnel, and the packets of other flows in it.
 //!
 //! A packet that arrives at a gateway leaves the calendar and waits in the edge queue. A datagram
-//! of the tunnel's flow then travels in its place, and the packet goes on at the far gateway.
+//! of the tunnel's flow then travels in its place, and the packet goes on at the far gateway. Lost packets of
+//! a tunnel with a contract are sent again, and those behind them in their flow wait for them there.
 
 use crate::packet::Packet;
 use accord_aqm::PacketMeta;
@@ -9,8 +10,10 @@ use accord_family::Service;
 use accord_port::{Count, Edge, PortPacket as _};
 use accord_scenario::Scenario;
 use accord_traffic::{Purpose, secret};
+use accord_transport::tunnel::repair::{self, Gaps, Missing, Place, Repairs};
+use accord_transport::tunnel::{Order, Part};
 use accord_transport::{Segment, Sender};
-use accord_units::{Bytes, Duration, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
 
 /// A packet that waits at the edge.
@@ -35,6 +38,30 @@ impl accord_port::PortPacket for EdgePacket {
     }
 }
 
+/// A packet that may be sent again, with the number of its latest datagram.
+#[derive(Clone, Copy)]
+struct Carried {
+    number: u64,
+    packet: Packet,
+}
+
+/// A packet in the network.
+struct Inside {
+    number: u64,
+    packet: Packet,
+    /// True if it may be sent again.
+    kept: bool,
+}
+
+/// The time after which a lost packet is not sent again.
+const GONE: Duration = Duration::from_secs(4);
+const _: () = assert!(GONE.as_ps() > repair::LONGEST.as_ps());
+
+/// Returns the place of a datagram. A tunnel has one session.
+fn place(number: u64) -> Place {
+    Place { session: 0, counter: number }
+}
+
 /// The gateways of a tunnel: where packets enter it, and where they leave it.
 pub struct Gateway {
     edge: Edge<EdgePacket>,
@@ -42,7 +69,20 @@ pub struct Gateway {
     /// True once the tunnel may send.
     open: bool,
     /// The packets in the network, by the numbers of their datagrams.
-    inside: VecDeque<(u64, Packet)>,
+    inside: VecDeque<Inside>,
+    /// True if lost packets are sent again.
+    repairs_losses: bool,
+    repairs: Repairs<Carried>,
+    /// The lost packets that may be sent again, with the time of their loss.
+    lost: VecDeque<(Time, Carried)>,
+    /// The round-trip time as the sender knows it.
+    round_trip: Duration,
+    /// The far gateway: what is missing, what waits for it, and what goes on now.
+    gaps: Gaps,
+    order: Order<Packet>,
+    out: Vec<Packet>,
+    /// The time of the event that passes on what has waited long enough.
+    awaited: Time,
     /// The packets that the edge queue dropped since they were last counted.
     dropped: Vec<Packet>,
     /// The packets that arrived, that were sent and that were dropped.
@@ -60,6 +100,14 @@ impl Gateway {
             overhead: tunnel.overhead.get() as u16,
             open: false,
             inside: VecDeque::new(),
+            repairs_losses: flow.service.contract > Rate::ZERO && std::env::var("ACC_NONE").is_err(),
+            repairs: Repairs::default(),
+            lost: VecDeque::new(),
+            round_trip: Duration::ZERO,
+            gaps: Gaps::default(),
+            order: Order::default(),
+            out: Vec::new(),
+            awaited: Time::MAX,
             dropped: Vec::new(),
             counts: [Count::default(); 3],
         })
@@ -81,37 +129,144 @@ impl Gateway {
         if !self.open {
             return;
         }
+        self.edge.set_round_trip(sender.view().rtt.unwrap_or_default());
         let (dropped, counts) = (&mut self.dropped, &mut self.counts);
         let head = self.edge.head(now, &mut |waiting, _| {
             counts[2].add(waiting.meta().size);
             dropped.push(waiting.packet);
         });
-        let size = head.map(|head| head.packet.meta().size);
-        sender.set_head(size, self.edge.len());
+        let again = self.repairs.head(now).map(|c| EdgePacket { packet: c.packet, overhead: self.overhead });
+        let size = again.or(head.map(|head| head.packet)).map(|packet| packet.meta().size);
+        sender.set_head(size, self.edge.len() + self.repairs.len());
     }
 
     /// Puts the next packet into a datagram. The packet's codepoint becomes that of the datagram
     /// [RFC 6040 §4.1].
     pub fn load(&mut self, datagram: &mut Packet, sender: &mut Sender, now: Time) {
-        let (Some(head), Segment::Data { number, .. }) = (self.edge.take(), datagram.segment)
-        else {
+        let Segment::Data { number, .. } = datagram.segment else {
             return debug_assert!(false, "the sender knows what waits");
         };
-        let waiting = head.packet;
-        let size = waiting.meta().size;
-        self.counts[1].add(size);
-        datagram.size = size.get() as u16;
-        datagram.ecn = waiting.packet.ecn;
-        self.inside.push_back((number, waiting.packet));
+        let (packet, first) = match self.repairs.take() {
+            Some((first, again)) => {
+                self.lost.retain(|(_, lost)| lost.number != again.number);
+                (again.packet, first)
+            }
+            None => {
+                let Some(head) = self.edge.take() else {
+                    return debug_assert!(false, "the sender knows what waits");
+                };
+                self.counts[1].add(head.packet.meta().size);
+                (head.packet.packet, now)
+            }
+        };
+        let waiting = EdgePacket { packet, overhead: self.overhead };
+        datagram.size = waiting.meta().size.get() as u16;
+        datagram.ecn = packet.ecn;
+        let kept = self.repairs_losses && self.repairs.keeps(now);
+        if kept {
+            let carried = (Carried { number, packet }, usize::from(packet.size));
+            self.repairs.keep(place(number), carried, first, now);
+        }
+        self.inside.push_back(Inside { number, packet, kept });
         self.offer(sender, now);
+    }
+
+    fn find(&mut self, number: u64) -> Option<Inside> {
+        // Datagrams seldom overtake each other.
+        let at = self.inside.partition_point(|inside| inside.number < number);
+        let found = self.inside.get(at).is_some_and(|inside| inside.number == number);
+        found.then(|| self.inside.remove(at))?
     }
 
     /// Takes the packet out of the datagram of this number.
     pub fn unload(&mut self, number: u64) -> Option<Packet> {
-        // Datagrams seldom overtake each other.
-        let at = self.inside.partition_point(|(n, _)| *n < number);
-        let found = self.inside.get(at).is_some_and(|(n, _)| *n == number);
-        found.then(|| self.inside.remove(at))?.map(|(_, packet)| packet)
+        self.find(number).map(|inside| inside.packet)
+    }
+
+    /// Takes the packet out of the datagram of this number, which was lost at `now`, unless it may be sent
+    /// again.
+    pub fn lose(&mut self, number: u64, now: Time) -> Option<Packet> {
+        let Inside { packet, kept, .. } = self.find(number)?;
+        while self.lost.front().is_some_and(|(then, _)| now.since(*then) > GONE) {
+            self.dropped.extend(self.lost.pop_front().map(|(_, lost)| lost.packet));
+        }
+        if kept {
+            self.lost.push_back((now, Carried { number, packet }));
+        }
+        (!kept).then_some(packet)
+    }
+
+    /// Takes a list of missing datagrams that came back. A packet whose datagram is late only is not sent
+    /// again.
+    pub fn on_missing(&mut self, missing: Missing, round_trip: Option<Duration>, now: Time) {
+        self.round_trip = round_trip.unwrap_or(self.round_trip);
+        self.repairs.set_round_trip(if std::env::var("ACC_OLD").is_ok() { Duration::ZERO } else { self.round_trip });
+        let first = missing.first;
+        self.repairs.begin(now);
+        for counter in missing.counters() {
+            if self.lost.iter().any(|(_, lost)| lost.number == counter) {
+                let first = Place { counter, ..first };
+                self.repairs.on_missing(&Missing { first, behind: 0 }, now);
+            }
+        }
+    }
+
+    /// Takes a packet that has come out of the datagram of this number at the far gateway. `is_ordered` says
+    /// whether its flow counts its packets.
+    pub fn arrive(&mut self, number: u64, packet: Option<Packet>, is_ordered: bool, now: Time) {
+        if self.repairs_losses {
+            self.gaps.on_arrival(place(number), false);
+        }
+        let Some(packet) = packet else { return };
+        let wait = repair::longest_wait(self.round_trip);
+        let wait = std::env::var("ACC_WAIT").map_or(wait, |w| self.round_trip.mul_f64(w.parse().unwrap()));
+        let is_ordered = is_ordered && std::env::var("ACC_OLD").is_err() && std::env::var("ACC_UNORD").is_err();
+        let part = match packet.segment {
+            Segment::Data { number, .. } if is_ordered && self.gaps.is_open(now) => Part {
+                flow: u64::from(packet.flow),
+                first: number as u32,
+                length: 1,
+                begins: false,
+            },
+            _ => return self.out.push(packet),
+        };
+        let since = Time::from_ps(now.as_ps().saturating_sub(wait.as_ps()));
+        let (gaps, out) = (&self.gaps, &mut self.out);
+        self.order.push(
+            packet,
+            (part, number, usize::from(packet.size)),
+            |after, before| gaps.is_between(0, after, before, since),
+            now + wait,
+            &mut |packet| out.push(packet),
+        );
+        self.expire(now);
+    }
+
+    /// Passes on the packets that have waited long enough for others.
+    pub fn expire(&mut self, now: Time) {
+        let out = &mut self.out;
+        self.order.expire(now, &mut |packet| out.push(packet));
+        if self.awaited <= now {
+            self.awaited = Time::MAX;
+        }
+    }
+
+    /// Returns the time at which to call [`Gateway::expire`], if that was not returned before.
+    pub fn await_order(&mut self) -> Option<Time> {
+        let next = self.order.next();
+        let is_new = next < self.awaited;
+        is_new.then(|| self.awaited = next)?;
+        Some(next)
+    }
+
+    /// Takes the packets that go on at the far gateway.
+    pub fn take_out(&mut self) -> Vec<Packet> {
+        std::mem::take(&mut self.out)
+    }
+
+    /// Takes the next list of missing datagrams.
+    pub fn take_missing(&mut self, now: Time) -> Option<Missing> {
+        self.gaps.take(now)
     }
 
     /// Lets the tunnel send from now on.
@@ -127,7 +282,9 @@ impl Gateway {
     /// The packets at the edge and in the network.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let waiting = self.edge.packets().map(|waiting| &waiting.packet);
-        waiting.chain(self.inside.iter().map(|(_, packet)| packet))
+        let inside = self.inside.iter().map(|inside| &inside.packet);
+        let lost = self.lost.iter().map(|(_, lost)| &lost.packet);
+        waiting.chain(inside).chain(lost).chain(self.order.held()).chain(&self.out)
     }
 
     /// The packets that arrived, that were sent and that were dropped at the edge. Bytes include

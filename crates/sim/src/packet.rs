@@ -76,7 +76,13 @@ impl Packet {
     /// Returns true if the receiver sent the packet.
     #[inline]
     pub fn is_answer(&self) -> bool {
-        matches!(self.segment, Segment::Ack { .. } | Segment::Report { .. } | Segment::Count { .. })
+        matches!(
+            self.segment,
+            Segment::Ack { .. }
+                | Segment::Report { .. }
+                | Segment::Count { .. }
+                | Segment::Missing { .. }
+        )
     }
 
     /// Returns true if the packet is a control packet of a tunnel.
@@ -91,9 +97,10 @@ impl accord_port::PortPacket for Packet {
         let class = match self.segment {
             Segment::Data { .. } | Segment::Ack { .. } => Class::Data,
             Segment::InBand { .. } => Class::InBand,
-            Segment::OutOfBand { .. } | Segment::Report { .. } | Segment::Count { .. } => {
-                Class::OutOfBand
-            }
+            Segment::OutOfBand { .. }
+            | Segment::Report { .. }
+            | Segment::Count { .. }
+            | Segment::Missing { .. } => Class::OutOfBand,
         };
         PacketMeta {
             size: self.bytes(),

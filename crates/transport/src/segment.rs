@@ -67,4 +67,11 @@ pub enum Segment {
         /// The virtual delay of the latest of them, in seconds.
         virtual_s: f32,
     },
+    /// Datagrams of a tunnel that did not arrive. It travels out of band.
+    Missing {
+        /// The number of the first one.
+        first: u64,
+        /// The missing ones among the 64 numbers behind it, the least significant bit first.
+        behind: u64,
+    },
 }

@@ -31,7 +31,7 @@ pub const MOST: u64 = u16::MAX as u64;
 /// `ecn` is the codepoint of the flow's data.
 pub fn tos(kind: Kind, ecn: u8) -> u8 {
     match kind {
-        Kind::OutOfBand | Kind::Report | Kind::Count => EXPEDITED,
+        Kind::OutOfBand | Kind::Report | Kind::Count | Kind::Missing => EXPEDITED,
         Kind::Data => ecn,
         Kind::Ack | Kind::InBand | Kind::Ip | Kind::IpReply => 0,
     }
@@ -77,6 +77,8 @@ pub enum Kind {
     IpReply = 7,
     /// A count: [`Segment::Count`].
     Count = 8,
+    /// A list of missing datagrams: [`Segment::Missing`].
+    Missing = 9,
 }
 
 impl Kind {
@@ -89,12 +91,13 @@ impl Kind {
             Segment::InBand { .. } => Kind::InBand,
             Segment::Report { .. } => Kind::Report,
             Segment::Count { .. } => Kind::Count,
+            Segment::Missing { .. } => Kind::Missing,
         }
     }
 
     /// Returns true if packets of this kind travel from the receiver to the sender.
     pub fn is_reply(self) -> bool {
-        matches!(self, Kind::Ack | Kind::Report | Kind::Count | Kind::IpReply)
+        matches!(self, Kind::Ack | Kind::Report | Kind::Count | Kind::Missing | Kind::IpReply)
     }
 
     /// Returns true if packets of this kind are whole IP packets.
@@ -111,7 +114,7 @@ impl Kind {
     fn header(self) -> usize {
         match self {
             Kind::Ip | Kind::IpReply => LEAST,
-            Kind::Data | Kind::OutOfBand | Kind::InBand | Kind::Count => SHORT,
+            Kind::Data | Kind::OutOfBand | Kind::InBand | Kind::Count | Kind::Missing => SHORT,
             Kind::Ack | Kind::Report => LONG,
         }
     }
@@ -154,6 +157,7 @@ pub fn encode(header: &Header, segment: &Segment, datagram: &mut Vec<u8>) {
         Segment::OutOfBand { pair, sent } => (0, pair, sent.as_ps(), None),
         Segment::InBand { pair, sent_bytes } => (0, pair, sent_bytes, None),
         Segment::Count { received, virtual_s } => (virtual_s.to_bits(), 0, received, None),
+        Segment::Missing { first, behind } => (0, first, behind, None),
         Segment::Ack { next, block, block_len, echo, marked } => {
             let more = u64::from(block_len) << 32 | u64::from(marked);
             (block, next, echo.as_ps(), Some((more, 0)))
@@ -227,6 +231,7 @@ pub fn header(datagram: &[u8]) -> Result<Header, Malformed> {
         6 => Kind::Ip,
         7 => Kind::IpReply,
         8 => Kind::Count,
+        9 => Kind::Missing,
         other => return Err(Malformed::Kind(other)),
     };
     if datagram.len() < kind.header() {
@@ -276,6 +281,7 @@ pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
             received: large,
         },
         Kind::Count => Segment::Count { received: large, virtual_s: measured(small)? },
+        Kind::Missing => Segment::Missing { first: number, behind: large },
         Kind::Ip | Kind::IpReply => return Err(Malformed::Kind(header.kind as u8)),
     };
     Ok((header, segment))

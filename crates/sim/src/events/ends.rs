@@ -32,6 +32,10 @@ impl EventsEngine<'_> {
                 let id = self.core.reply(handle);
                 return self.pump(id);
             }
+            Segment::Missing { first, behind } => {
+                let id = self.core.reply(handle);
+                return self.repair(id, first, behind);
+            }
             _ => {}
         }
         let packet = self.core.pool.remove(handle);

@@ -136,6 +136,7 @@ impl<'a> EventsEngine<'a> {
             EventKind::Wake => self.wake(index),
             EventKind::WakeOther => self.wake_other(index),
             EventKind::Processed => self.processed(index),
+            EventKind::Order => self.pass_on(index),
             EventKind::Sent => self.sent(index),
             EventKind::Application => self.application(index),
             EventKind::Start => {

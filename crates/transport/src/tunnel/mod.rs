@@ -5,9 +5,12 @@ mod counts;
 mod egress;
 mod floor;
 mod ingress;
+mod order;
 mod queuing;
+pub mod repair;
 
 use counts::CountSchedule;
 pub use egress::Egress;
 pub use ingress::Ingress;
+pub use order::{Order, Part};
 pub use queuing::Queuing;

@@ -1,0 +1,607 @@
+//! Repair of losses in the network: packets of a tunnel with a contract that did not arrive are sent again
+//! (`docs/src/gateway/design.md`).
+//!
+//! The receiver lists the counters that are missing, and the sender sends their packets again under new
+//! counters, for some round trips. The pace counts repairs as data, because it bounds the load of the tunnel
+//! on others.
+
+use accord_units::{Duration, Time};
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hasher};
+
+/// The number of later datagrams from which on one is missing, for networks that reorder
+/// [RFC 9002 §6.1.1].
+const LATER: u64 = 3;
+/// The most counters that are missing at once. A longer gap is an outage, which nothing repairs.
+const MOST_MISSING: usize = 64;
+/// The time from the first transmission of a packet to its last one, in round trips, and its bounds. A
+/// packet that is lost three times still arrives.
+const ROUND_TRIPS: u64 = 4;
+const LEAST: Duration = Duration::from_ms(250);
+/// The longest time from the first transmission of a packet to its last one.
+pub const LONGEST: Duration = Duration::from_secs(3);
+/// The most bytes that are kept for repair.
+const MOST_KEPT: usize = 8 << 20;
+/// The time after a report of missing packets for which packets are kept. A path without losses needs none.
+const KEEPING: Duration = Duration::from_secs(10);
+
+/// The number of sessions with datagrams on the way.
+const SESSIONS: usize = 4;
+/// The number of reported datagrams that are remembered: the replay window of WireGuard refuses older ones.
+const MOST_REPORTED: usize = 1024;
+/// The time after a report within which a late datagram or its repair arrives, also if somebody withheld it,
+/// and the most packets in it.
+const ARRIVING: Duration = Duration::from_secs(10);
+const MOST_RECENT: usize = 10_000;
+
+/// The time for which a packet waits at the far end for others of its flow that are sent again, in round
+/// trips, and its bounds.
+const WAITING: f64 = 2.5;
+const LEAST_WAIT: Duration = Duration::from_ms(10);
+/// The longest time that a packet waits at the far end for others of its flow.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(2);
+
+/// Returns the time for which a packet waits at the far end for others of its flow that are sent again, on a
+/// path of this round trip.
+pub fn longest_wait(round_trip: Duration) -> Duration {
+    round_trip.mul_f64(WAITING).clamp(LEAST_WAIT, LONGEST_WAIT)
+}
+
+/// Returns the time from the first transmission of a packet to its last one, on a path of this round trip.
+pub fn patience(round_trip: Duration) -> Duration {
+    (round_trip * ROUND_TRIPS).clamp(LEAST, LONGEST)
+}
+
+/// The place of a datagram in its session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The index of the receiver, which is another one in each session.
+    pub session: u32,
+    /// The counter of the datagram.
+    pub counter: u64,
+}
+
+/// Counters of a session that are missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The session, and the first counter that is missing.
+    pub first: Place,
+    /// The missing ones among the 64 counters behind it, the least significant bit first.
+    pub behind: u64,
+}
+
+impl Missing {
+    /// The counters that are missing.
+    pub fn counters(self) -> impl Iterator<Item = u64> {
+        let first = self.first.counter;
+        let behind = (0..64).filter(move |bit| self.behind & 1 << bit != 0);
+        std::iter::once(first).chain(behind.map(move |bit| first.wrapping_add(1 + bit)))
+    }
+}
+
+/// The counters of a session.
+#[derive(Clone, Debug)]
+struct Session {
+    index: u32,
+    /// The counter after the highest one of datagrams that wait in the network's queue.
+    next: u64,
+    missing: VecDeque<u64>,
+    /// The counters beyond `next` that have arrived, of expedited datagrams, which overtake the queue.
+    early: VecDeque<u64>,
+}
+
+impl Session {
+    fn on_arrival(&mut self, counter: u64, expedited: bool) {
+        if counter < self.next {
+            self.missing.retain(|c| *c != counter);
+        } else if expedited {
+            if self.early.len() == MOST_MISSING {
+                self.early.pop_front();
+            }
+            self.early.push_back(counter);
+        } else {
+            // More than fits is an outage.
+            if counter - self.next < MOST_MISSING as u64 {
+                let early = &self.early;
+                let missing = (self.next..counter).filter(|c| !early.contains(c));
+                self.missing.extend(missing);
+            }
+            self.next = counter.saturating_add(1);
+            self.early.retain(|c| *c > counter);
+            while self.missing.len() > MOST_MISSING {
+                self.missing.pop_front();
+            }
+        }
+    }
+
+    /// Returns the counters that are missing by now, once.
+    fn take(&mut self) -> Option<Missing> {
+        let is_due = |c: u64, next: u64| next - c > LATER;
+        let first = *self.missing.front().filter(|c| is_due(**c, self.next))?;
+        let mut behind = 0;
+        while let Some(counter) = self.missing.front().copied()
+            && is_due(counter, self.next)
+            && counter - first <= 64
+        {
+            if counter > first {
+                behind |= 1 << (counter - first - 1);
+            }
+            self.missing.pop_front();
+        }
+        let first = Place { session: self.index, counter: first };
+        Some(Missing { first, behind })
+    }
+}
+
+/// The receiving half: the counters that have not arrived, and the packets that may arrive twice since a
+/// late one was taken for lost.
+#[derive(Clone, Debug, Default)]
+pub struct Gaps {
+    /// The latest sessions. Handshakes that cross make several, and any may be in use.
+    sessions: VecDeque<Session>,
+    /// The latest places that were reported missing, with the time.
+    reported: VecDeque<(Time, Place)>,
+    /// The time until which a repair may arrive.
+    until: Time,
+    /// The packets since a report, by time of arrival and hash.
+    recent: VecDeque<(Time, u64)>,
+    /// The packets that arrived although they were reported, and whose repair did not arrive.
+    late: VecDeque<(Time, u64)>,
+}
+
+impl Gaps {
+    /// Takes the place of an authentic datagram that arrived. Returns whether it was reported missing.
+    pub fn on_arrival(&mut self, place: Place, expedited: bool) -> bool {
+        if let Some(at) = self.reported.iter().position(|(_, p)| *p == place) {
+            self.reported.remove(at);
+            return true;
+        }
+        let is_its = |s: &&mut Session| s.index == place.session;
+        match self.sessions.iter_mut().find(is_its) {
+            Some(session) => session.on_arrival(place.counter, expedited),
+            None => {
+                self.sessions.truncate(SESSIONS - 1);
+                self.sessions.push_front(Session {
+                    index: place.session,
+                    next: place.counter.saturating_add(1),
+                    missing: VecDeque::new(),
+                    early: VecDeque::new(),
+                });
+            }
+        }
+        false
+    }
+
+    /// Returns whether a packet of a site is the second one of a late packet and its repair. `reported`
+    /// says whether its datagram was reported missing. Of equal packets, as many arrive as were sent.
+    pub fn is_repeated(&mut self, packet: &[u8], reported: bool, at: Time) -> bool {
+        if at >= self.until {
+            self.recent.clear();
+            self.late.clear();
+            return false;
+        }
+        let is_old = |(then, _): &(Time, u64)| at.since(*then) > ARRIVING;
+        while self.recent.front().is_some_and(is_old) || self.recent.len() > MOST_RECENT {
+            self.recent.pop_front();
+        }
+        while self.late.front().is_some_and(is_old) {
+            self.late.pop_front();
+        }
+        let mut hasher = DefaultHasher::new();
+        hasher.write(packet);
+        let hash = hasher.finish();
+        // Each report makes one more copy. The first copy that arrives is the packet.
+        let repeated = if reported {
+            self.recent.iter().any(|(_, h)| *h == hash)
+        } else {
+            match self.late.iter().position(|(_, h)| *h == hash) {
+                Some(other) => self.late.remove(other).is_some(),
+                None => false,
+            }
+        };
+        if !repeated {
+            self.recent.push_back((at, hash));
+            if reported {
+                self.late.push_back((at, hash));
+            }
+        }
+        repeated
+    }
+
+    /// Returns the counters that are missing by now. Those of the 64 places before that were reported and
+    /// have not arrived are listed again, because a list may be lost.
+    pub fn take(&mut self, now: Time) -> Option<Missing> {
+        let mut missing = self.sessions.iter_mut().find_map(Session::take)?;
+        let session = missing.first.session;
+        let last = missing.counters().last().unwrap_or(missing.first.counter);
+        let new: Vec<u64> = missing.counters().collect();
+        let before = |c: u64| last.saturating_sub(64) <= c && c < last;
+        let again = self.reported.iter().filter(|(_, p)| p.session == session);
+        let again: Vec<u64> = again.map(|(_, p)| p.counter).filter(|c| before(*c)).collect();
+        missing.first.counter = again.iter().copied().fold(missing.first.counter, u64::min);
+        let first = missing.first.counter;
+        missing.behind = 0;
+        for counter in again.iter().chain(&new).filter(|c| **c > first) {
+            missing.behind |= 1 << (counter - first - 1);
+        }
+        for counter in new {
+            if self.reported.len() == MOST_REPORTED {
+                self.reported.pop_front();
+            }
+            self.reported.push_back((now, Place { session, counter }));
+        }
+        self.until = now + ARRIVING;
+        Some(missing)
+    }
+
+    /// Returns whether a report was made so lately that its repair may still arrive.
+    pub fn is_open(&self, now: Time) -> bool {
+        now < self.until
+    }
+
+    /// Returns whether a datagram between these places of a session is missing, and was not reported
+    /// before `since`.
+    pub fn is_between(&self, session: u32, after: u64, before: u64, since: Time) -> bool {
+        let inside = |c: u64| after < c && c < before;
+        let reported = self.reported.iter().rev().take_while(|(at, _)| *at >= since);
+        let mut reported = reported.filter(|(_, p)| p.session == session);
+        let its = self.sessions.iter().find(|s| s.index == session);
+        reported.any(|(_, p)| inside(p.counter))
+            || its.is_some_and(|s| s.missing.iter().any(|c| inside(*c)))
+    }
+}
+
+/// A packet that was sent.
+#[derive(Clone, Debug)]
+struct Kept<P> {
+    /// The number of its session among those that packets were sent in, and its counter there: both only
+    /// grow.
+    order: (u64, u64),
+    /// The time of its first transmission.
+    sent: Time,
+    bytes: usize,
+    packet: P,
+}
+
+/// The sending half: packets that may have to be sent again, and those that have to.
+#[derive(Clone, Debug)]
+pub struct Repairs<P> {
+    /// In the order of their transmission.
+    kept: VecDeque<Kept<P>>,
+    bytes: usize,
+    due: VecDeque<(Time, P)>,
+    /// The latest sessions that packets were sent in, with their numbers.
+    sessions: VecDeque<(u32, u64)>,
+    /// The time until which packets are kept.
+    until: Time,
+    /// The longest time from the first transmission of a packet to its last one.
+    patience: Duration,
+    /// The packets that were sent again.
+    pub count: u64,
+}
+
+impl<P> Default for Repairs<P> {
+    fn default() -> Repairs<P> {
+        Repairs {
+            kept: VecDeque::new(),
+            bytes: 0,
+            due: VecDeque::new(),
+            sessions: VecDeque::new(),
+            until: Time::ZERO,
+            patience: LEAST,
+            count: 0,
+        }
+    }
+}
+
+impl<P> Repairs<P> {
+    /// Returns whether packets are kept.
+    pub fn keeps(&self, now: Time) -> bool {
+        now < self.until
+    }
+
+    /// Keeps packets from now on for some time.
+    pub fn begin(&mut self, now: Time) {
+        self.until = now + KEEPING;
+    }
+
+    /// Sets the round-trip time, which says how long a packet is kept.
+    pub fn set_round_trip(&mut self, round_trip: Duration) {
+        self.patience = patience(round_trip);
+    }
+
+    /// Keeps a packet of `bytes` bytes that went out with this place. `sent` is the time of its first
+    /// transmission.
+    pub fn keep(&mut self, place: Place, (packet, bytes): (P, usize), sent: Time, now: Time) {
+        let longest = self.patience;
+        let is_old = |kept: &Kept<P>| now.since(kept.sent) > longest;
+        while self.bytes > MOST_KEPT || self.kept.front().is_some_and(is_old) {
+            let Some(old) = self.kept.pop_front() else {
+                break;
+            };
+            self.bytes -= old.bytes;
+        }
+        let number = match self.sessions.back() {
+            Some((session, number)) if *session == place.session => *number,
+            latest => {
+                let number = latest.map_or(0, |(_, number)| number + 1);
+                self.sessions.push_back((place.session, number));
+                if self.sessions.len() > SESSIONS {
+                    self.sessions.pop_front();
+                }
+                number
+            }
+        };
+        self.bytes += bytes;
+        self.kept.push_back(Kept { order: (number, place.counter), sent, bytes, packet });
+    }
+
+    /// Takes a report of missing datagrams. A packet is sent again once per loss, however often it is
+    /// reported.
+    pub fn on_missing(&mut self, missing: &Missing, now: Time) {
+        self.begin(now);
+        for counter in missing.counters() {
+            let Some(kept) = self.find(missing.first.session, counter) else {
+                continue;
+            };
+            self.bytes -= kept.bytes;
+            if now.since(kept.sent) <= self.patience {
+                self.due.push_back((kept.sent, kept.packet));
+            }
+        }
+    }
+
+    /// Takes the packet that went out with this place.
+    fn find(&mut self, session: u32, counter: u64) -> Option<Kept<P>> {
+        let numbers = self.sessions.iter().filter(|(s, _)| *s == session);
+        let mut places = numbers.map(|(_, number)| {
+            let order = (*number, counter);
+            let at = self.kept.partition_point(|k| k.order < order);
+            (at, order)
+        });
+        let found = places.find(|(at, order)| self.kept.get(*at).is_some_and(|k| k.order == *order));
+        let (at, _) = found?;
+        self.kept.remove(at)
+    }
+
+    /// Returns the packet that is to be sent again first. One that had to wait too long is dropped.
+    pub fn head(&mut self, now: Time) -> Option<&P> {
+        let longest = self.patience;
+        let is_old = |(sent, _): &(Time, P)| now.since(*sent) > longest;
+        while self.due.front().is_some_and(is_old) {
+            self.due.pop_front();
+        }
+        self.due.front().map(|(_, repair)| repair)
+    }
+
+    /// The number of packets that are to be sent again.
+    pub fn len(&self) -> u64 {
+        self.due.len() as u64
+    }
+
+    /// Returns whether no packet is to be sent again.
+    pub fn is_empty(&self) -> bool {
+        self.due.is_empty()
+    }
+
+    /// Takes the packet that is to be sent again first, and the time of its first transmission.
+    pub fn take(&mut self) -> Option<(Time, P)> {
+        let next = self.due.pop_front()?;
+        self.count += 1;
+        Some(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn place(counter: u64) -> Place {
+        Place { session: 7, counter }
+    }
+
+    /// Takes all counters that are missing.
+    fn missing(gaps: &mut Gaps) -> Vec<u64> {
+        let mut all = Vec::new();
+        while let Some(missing) = gaps.take(Time::ZERO) {
+            assert_eq!(missing.first.session, 7);
+            all.extend(missing.counters());
+        }
+        all
+    }
+
+    #[test]
+    fn a_datagram_is_missing_when_three_later_ones_are_there() {
+        let mut gaps = Gaps::default();
+        for counter in [5, 6, 8, 9] {
+            gaps.on_arrival(place(counter), false);
+            assert!(missing(&mut gaps).is_empty());
+        }
+        gaps.on_arrival(place(10), false);
+        assert_eq!(missing(&mut gaps), [7]);
+        gaps.on_arrival(place(11), false);
+        assert!(missing(&mut gaps).is_empty(), "once");
+        // One that comes late is there.
+        for counter in [13, 14, 12, 15, 16] {
+            gaps.on_arrival(place(counter), false);
+        }
+        assert!(missing(&mut gaps).is_empty());
+        // An outage is not a gap.
+        for counter in [1000, 1001, 1003, 1004, 1005, 1006] {
+            gaps.on_arrival(place(counter), false);
+        }
+        assert_eq!(missing(&mut gaps), [1002]);
+        let other = Place { session: 8, counter: 5000 };
+        gaps.on_arrival(other, false);
+        assert_eq!(gaps.take(Time::ZERO), None);
+        // Datagrams of the session before do not end this one.
+        gaps.on_arrival(place(1007), false);
+        for counter in [5001, 5003, 5004, 5005, 5006] {
+            gaps.on_arrival(Place { session: 8, counter }, false);
+        }
+        let missing = gaps.take(Time::ZERO).map(|m| m.first.counter);
+        assert_eq!(missing, Some(5002));
+    }
+
+    #[test]
+    fn expedited_datagrams_overtake_the_queue() {
+        let mut gaps = Gaps::default();
+        gaps.on_arrival(place(0), false);
+        // Those behind wait in the queue.
+        for counter in [20, 40] {
+            gaps.on_arrival(place(counter), true);
+        }
+        assert!(missing(&mut gaps).is_empty());
+        for counter in (1..45).filter(|c| ![20, 30, 40].contains(c)) {
+            gaps.on_arrival(place(counter), false);
+        }
+        assert_eq!(missing(&mut gaps), [30]);
+    }
+
+    /// A repair that is taken for lost, too: of three copies one arrives, in any order.
+    #[test]
+    fn of_a_packet_and_its_repairs_one_arrives() {
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        for order in [[1, 5, 9], [1, 9, 5], [5, 1, 9], [5, 9, 1], [9, 1, 5], [9, 5, 1]] {
+            let mut gaps = Gaps::default();
+            // 1 and 5 are reported missing, and 9 is not.
+            for counter in [0, 2, 3, 4, 6, 7, 8] {
+                gaps.on_arrival(place(counter), false);
+                while gaps.take(at(1)).is_some() {}
+            }
+            let arrive = order.map(|counter| {
+                let reported = gaps.on_arrival(place(counter), false);
+                assert_eq!(reported, counter < 9);
+                !gaps.is_repeated(b"late", reported, at(2))
+            });
+            assert_eq!(arrive, [true, false, false], "{order:?}");
+        }
+    }
+
+    /// A packet that is late, and its repair, in both orders: the second one is a repetition. Equal packets of
+    /// a site are not.
+    #[test]
+    fn a_late_packet_and_its_repair_arrive_once() {
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        for repair_first in [false, true] {
+            let mut gaps = Gaps::default();
+            let mut arrives = |counter: u64, packet: &[u8], ms| {
+                let reported = gaps.on_arrival(place(counter), false);
+                let repeated = gaps.is_repeated(packet, reported, at(ms));
+                while gaps.take(at(ms)).is_some() {}
+                repeated
+            };
+            for counter in [0, 2, 3, 4] {
+                assert!(!arrives(counter, b"same", 1));
+            }
+            assert!(!arrives(5, b"same", 2), "equal packets arrive");
+            let order = if repair_first { [6, 1] } else { [1, 6] };
+            assert!(!arrives(order[0], b"late", 3));
+            assert!(arrives(order[1], b"late", 4));
+            assert!(!arrives(7, b"late", 5), "an equal packet of the site");
+            assert!(!arrives(8, b"same", 20_000), "much later");
+        }
+    }
+
+    #[test]
+    fn a_packet_is_sent_again_once_per_loss_and_not_for_ever() {
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        let packet = |byte: u8| Head { packet: vec![byte; 100], class: 1 };
+        let lost = |counter| Missing { first: place(counter), behind: 0 };
+        let mut repairs = Repairs::default();
+        assert!(!repairs.keeps(at(0)));
+        repairs.on_missing(&lost(3), at(0));
+        assert!(repairs.keeps(at(1)) && !repairs.keeps(at(10_001)), "after a loss only");
+        assert_eq!(repairs.head(at(1)), None, "it was not kept");
+        for counter in 0..10 {
+            repairs.keep(place(counter), packet(counter as u8), at(counter), at(counter));
+        }
+        let both = Missing { first: place(4), behind: 1 << 2 };
+        repairs.on_missing(&both, at(20));
+        repairs.on_missing(&both, at(20));
+        assert_eq!((repairs.head(at(20)), repairs.len()), (Some(100), 2));
+        assert_eq!(repairs.take(), Some((at(4), packet(4))));
+        assert_eq!(repairs.take(), Some((at(7), packet(7))));
+        // The repair is lost, too.
+        repairs.keep(place(10), packet(4), at(4), at(20));
+        repairs.on_missing(&lost(10), at(254));
+        assert_eq!(repairs.take(), Some((at(4), packet(4))));
+        repairs.keep(place(11), packet(4), at(4), at(254));
+        repairs.on_missing(&lost(11), at(255));
+        assert_eq!((repairs.take(), repairs.count), (None, 3));
+        // Nor is one that waits for too long.
+        repairs.keep(place(12), packet(5), at(300), at(300));
+        repairs.on_missing(&lost(12), at(400));
+        assert_eq!(repairs.head(at(550)), Some(100));
+        assert_eq!(repairs.head(at(551)), None);
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded() {
+        let mut repairs = Repairs::default();
+        let now = Time::ZERO + Duration::from_secs(1);
+        let packet = Head { packet: vec![0; 1400], class: 0 };
+        for counter in 0..10_000 {
+            repairs.keep(place(counter), packet.clone(), now, now);
+        }
+        assert!(repairs.bytes <= MOST_KEPT + 1400 && repairs.kept.len() < 3000);
+        let later = now + LONGEST + Duration::from_ms(1);
+        repairs.keep(place(10_000), packet, later, later);
+        assert_eq!((repairs.kept.len(), repairs.bytes), (1, 1400));
+    }
+
+    proptest! {
+        /// Under any loss and reordering, a counter is reported at most once, and only if it has not
+        /// arrived. A lost counter with enough arrivals after it is reported.
+        #[test]
+        fn what_is_lost_is_reported(
+            fates in prop::collection::vec(prop_oneof![4 => Just(0u64), 1 => Just(1), 1 => 2..6u64], 1..300),
+            start in prop_oneof![Just(0u64), Just(u64::MAX - 1000)],
+        ) {
+            // 1 is lost, and others are late by as many places.
+            let arrive = fates.iter().zip(start..).enumerate();
+            let mut arrive: Vec<(u64, u64)> = arrive
+                .filter(|(_, (fate, _))| **fate != 1)
+                .map(|(i, (fate, counter))| (i as u64 + fate, counter))
+                .collect();
+            arrive.sort();
+            let mut gaps = Gaps::default();
+            let (mut there, mut reported) = (Vec::new(), Vec::new());
+            for (_, counter) in &arrive {
+                gaps.on_arrival(place(*counter), false);
+                there.push(*counter);
+                for counter in missing(&mut gaps) {
+                    prop_assert!(!there.contains(&counter) && !reported.contains(&counter));
+                    reported.push(counter);
+                }
+            }
+            let first = there.first().copied().unwrap_or(0);
+            let last = there.iter().max().copied().unwrap_or(0);
+            let mut run = 0;
+            for (fate, counter) in fates.iter().zip(start..) {
+                run = if *fate == 1 { run + 1 } else { 0 };
+                let fits = run < 20 && counter > first && counter + 10 < last;
+                if *fate == 1 && fits {
+                    prop_assert!(reported.contains(&counter), "{counter} of {fates:?}");
+                }
+            }
+        }
+
+        /// Under any reports of a peer, only packets that were sent are sent again, at most once per report.
+        #[test]
+        fn any_report_is_bounded(reports in prop::collection::vec((any::<u64>(), 0..200u64, any::<bool>()), 0..50)) {
+            let mut repairs = Repairs::default();
+            let now = Time::ZERO + Duration::from_secs(1);
+            for counter in 0..100 {
+                let packet = Head { packet: vec![counter as u8], class: 0 };
+                repairs.keep(place(counter), packet, now, now);
+            }
+            for (behind, counter, far) in reports {
+                let first = place(if far { u64::MAX - counter } else { counter });
+                repairs.on_missing(&Missing { first, behind }, now);
+            }
+            prop_assert!(repairs.len() + repairs.kept.len() as u64 == 100);
+        }
+    }
+}
