@@ -374,6 +374,7 @@ impl<S: Sessions> Gateway<S> {
             Message::Report(answer) => {
                 peer.sender.on_report(answer, at);
                 peer.tell_report(answer);
+                peer.edge.set_round_trip(peer.sender.round_trip());
                 if let Some(search) = &mut peer.path_mtu {
                     let (lost, arrived) = peer.sender.losses_and_arrivals();
                     search.on_heard(at);

@@ -41,6 +41,7 @@ mod trial;
 mod wireguard;
 
 pub use accord_port::ClassCounts;
+pub use accord_transport::tunnel::repair::{Missing, Place};
 pub use breaker::{Breaker, Cause};
 #[cfg(target_os = "linux")]
 pub use driver::{Ended, Options, run};
@@ -51,7 +52,6 @@ pub use path_mtu::{PathMtu, Probe};
 pub use peer::{Peer, Traffic, Way};
 pub use promise::Promise;
 pub use receiver::Receiver;
-pub use accord_transport::tunnel::repair::{Missing, Place};
 pub use sender::{Sender, State};
 pub use sessions::{Opened, Sessions};
 pub use trial::{LONGEST as LONGEST_TRIAL, TrialStatus};

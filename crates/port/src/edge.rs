@@ -17,12 +17,14 @@ const AT_ONCE: Rate = Rate::from_bps(1_000_000_000_000);
 /// The burst of a class at its contracted rate, in packets of the largest size.
 const BURST: f64 = 2.0;
 
-/// The least interval of CoDel, and the interval in round trips: the longest round trip of the flows, whose
-/// packets are sent again and wait at the far end.
+/// The least interval of CoDel, and its target then, as [RFC 8289 §4.3, §4.4] has them.
 const INTERVAL: Duration = Duration::from_ms(100);
-const INTERVAL_ROUND_TRIPS: u64 = 3;
-/// The target of CoDel in intervals [RFC 8289 §4.3].
-const TARGET: f64 = 0.05;
+const TARGET: Duration = Duration::from_ms(5);
+/// The interval in round trips of the tunnel. The flows inside have a longer round trip: they wait at the
+/// edge, and for packets that are sent again.
+const ROUND_TRIPS: u64 = 4;
+/// The part of the interval above its least value by which the target grows.
+const GROWTH: f64 = 0.1;
 
 /// The packets of a class.
 #[derive(Debug)]
@@ -105,14 +107,15 @@ impl<P: PortPacket> Edge<P> {
         }
     }
 
-    /// Sets the round-trip time of the flows, by which CoDel knows a queue that lasts.
+    /// Sets the round-trip time of the tunnel, by which CoDel knows a queue that lasts from a burst.
     pub fn set_round_trip(&mut self, round_trip: Duration) {
-        let interval = INTERVAL.max(round_trip.mul_f64(std::env::var("ACC_I").map_or(INTERVAL_ROUND_TRIPS as f64, |v| v.parse().unwrap())));
+        let interval = INTERVAL.max(round_trip * ROUND_TRIPS);
         // Few changes, because each looks at all flows.
         if interval > self.interval.mul_f64(1.25) || interval < self.interval.mul_f64(0.75) {
             self.interval = interval;
+            let target = TARGET + interval.saturating_sub(INTERVAL).mul_f64(GROWTH);
             for queue in &mut self.queues {
-                queue.port.set_codel(interval.mul_f64(std::env::var("ACC_T").map_or(TARGET, |v| v.parse().unwrap())), interval);
+                queue.port.set_codel(target, interval);
             }
         }
     }

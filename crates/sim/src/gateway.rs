@@ -100,7 +100,7 @@ impl Gateway {
             overhead: tunnel.overhead.get() as u16,
             open: false,
             inside: VecDeque::new(),
-            repairs_losses: flow.service.contract > Rate::ZERO && std::env::var("ACC_NONE").is_err(),
+            repairs_losses: flow.service.contract > Rate::ZERO,
             repairs: Repairs::default(),
             lost: VecDeque::new(),
             round_trip: Duration::ZERO,
@@ -135,7 +135,10 @@ impl Gateway {
             counts[2].add(waiting.meta().size);
             dropped.push(waiting.packet);
         });
-        let again = self.repairs.head(now).map(|c| EdgePacket { packet: c.packet, overhead: self.overhead });
+        let again = self
+            .repairs
+            .head(now)
+            .map(|c| EdgePacket { packet: c.packet, overhead: self.overhead });
         let size = again.or(head.map(|head| head.packet)).map(|packet| packet.meta().size);
         sender.set_head(size, self.edge.len() + self.repairs.len());
     }
@@ -200,7 +203,7 @@ impl Gateway {
     /// again.
     pub fn on_missing(&mut self, missing: Missing, round_trip: Option<Duration>, now: Time) {
         self.round_trip = round_trip.unwrap_or(self.round_trip);
-        self.repairs.set_round_trip(if std::env::var("ACC_OLD").is_ok() { Duration::ZERO } else { self.round_trip });
+        self.repairs.set_round_trip(self.round_trip);
         let first = missing.first;
         self.repairs.begin(now);
         for counter in missing.counters() {
@@ -219,15 +222,17 @@ impl Gateway {
         }
         let Some(packet) = packet else { return };
         let wait = repair::longest_wait(self.round_trip);
-        let wait = std::env::var("ACC_WAIT").map_or(wait, |w| self.round_trip.mul_f64(w.parse().unwrap()));
-        let is_ordered = is_ordered && std::env::var("ACC_OLD").is_err() && std::env::var("ACC_UNORD").is_err();
         let part = match packet.segment {
-            Segment::Data { number, .. } if is_ordered && self.gaps.is_open(now) => Part {
-                flow: u64::from(packet.flow),
-                first: number as u32,
-                length: 1,
-                begins: false,
-            },
+            Segment::Data { number, .. }
+                if is_ordered && !wait.is_zero() && self.gaps.is_open(now) =>
+            {
+                Part {
+                    flow: u64::from(packet.flow),
+                    first: number as u32,
+                    length: 1,
+                    begins: false,
+                }
+            }
             _ => return self.out.push(packet),
         };
         let since = Time::from_ps(now.as_ps().saturating_sub(wait.as_ps()));

@@ -294,3 +294,69 @@ fn a_longer_path_is_found_out_at_any_rate() {
         }
     }
 }
+
+/// Three sites of four CUBIC connections each, with contracts of 10, 5 and 0 Mbps, over a FIFO queue of 30 Mbps
+/// alongside flows outside of the tunnels.
+fn alongside(round_trip: u64, buffer: f64, count: u32, controller: &str, seconds: u64) -> Scenario {
+    let limit = (buffer * 30e6 / 8.0 * round_trip as f64 / 1e3) as u64;
+    let half = round_trip as f64 / 2.0 - 0.2;
+    let mut text = format!(
+        "duration = \"{seconds} s\"\nsteady = [\"{} s\", \"{seconds} s\"]\n\
+         [link.core]\nfrom = \"west\"\nto = \"hub\"\nrate = \"30 Mbps\"\ndelay = \"{half} ms\"\n\
+         control_priority = false\nqueue = {{ discipline = \"droptail\", limit = \"{limit} B\" }}\n\
+         [link.lan]\nfrom = \"lan\"\nto = \"west\"\nrate = \"1 Gbps\"\ndelay = \"100 us\"\n\
+         [link.far]\nfrom = \"hub\"\nto = \"server\"\nrate = \"1 Gbps\"\ndelay = \"100 us\"\n",
+        seconds / 2
+    );
+    for (site, service) in
+        [("a", "contract = \"10 Mbps\""), ("b", "contract = \"5 Mbps\", weight = 2"), ("c", "")]
+    {
+        text += &format!(
+            "[flow.{site}]\nfrom = \"west\"\nto = \"hub\"\ncontroller = \"monaco\"\npacket = \"1480 B\"\n\
+             control = \"140 B\"\ntunnel = {{}}\nservice = {{ {service} }}\n\
+             [flow.{site}-users]\ncount = 4\nfrom = \"lan\"\nto = \"server\"\nthrough = \"{site}\"\n\
+             packet = \"1420 B\"\ncontroller = {{ name = \"cubic\", rack = true }}\n\
+             start = {{ uniform = [\"1 s\", \"2 s\"] }}\n"
+        );
+    }
+    text += &format!(
+        "[flow.outside]\ncount = {count}\nfrom = \"lan\"\nto = \"server\"\npacket = \"1500 B\"\n\
+         controller = {controller}\nstart = {{ uniform = [\"0 s\", \"2 s\"] }}\n"
+    );
+    scenario(&text)
+}
+
+const CUBIC: &str = "{ name = \"cubic\", rack = true }";
+
+/// Lost packets are sent again for some round trips, and their flows see them in order. Before, contract a kept
+/// 65 and 28 % alongside BBR, and 94 % alongside CUBIC.
+#[test]
+fn contracts_hold_on_long_paths_and_in_long_buffers() {
+    for (round_trip, buffer, count, controller, least) in [
+        (60, 1.0, 2, "\"bbr1\"", 0.85),
+        (150, 1.0, 2, "\"bbr1\"", 0.85),
+        (20, 10.0, 8, CUBIC, 0.95),
+    ] {
+        let s = alongside(round_trip, buffer, count, controller, 40);
+        let (run, ..) = run_with(&s, &mut Quiet, Shortcuts::All).expect("it runs");
+        for (site, contract) in [("a", 10.0), ("b", 5.0)] {
+            let users = (1..=4).map(|i| mbps(&s, &run, &format!("{site}-users.{i}")));
+            let kept = users.sum::<f64>() / 1420.0 * 1480.0 / contract;
+            assert!(kept >= least, "{site} keeps {kept:.2} at {round_trip} ms, {buffer} BDP");
+        }
+    }
+}
+
+/// No packet is lost or doubled by the repair, and shortcuts change nothing.
+#[test]
+fn packets_are_conserved_where_they_are_sent_again() {
+    let s = alongside(60, 0.3, 2, "\"bbr1\"", 8);
+    let (_, _, flows) = run(&s);
+    let lost = |name: &str| {
+        let id = s.flows.iter().position(|f| f.name == name).expect("the flow");
+        flows[id].dropped.packets
+    };
+    assert!(lost("a") > 50, "{} datagrams", lost("a"));
+    let inside: u64 = (1..=4).map(|i| lost(&format!("a-users.{i}"))).sum();
+    assert!(inside < lost("a"), "{inside} of {} datagrams", lost("a"));
+}

@@ -206,3 +206,117 @@ impl<P> Order<P> {
         self.packets == 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accord_units::Duration;
+    use proptest::prelude::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    fn part(flow: u64, first: u32, length: u32) -> Part {
+        Part { flow, first, length, begins: false }
+    }
+
+    /// Passes packets of flow 1 with the numbers of their parts, and the counters of their datagrams. Returns
+    /// those that went on.
+    fn pass(order: &mut Order<u32>, packets: &[(u32, u64)], missing: &[u64]) -> Vec<u32> {
+        let mut out = Vec::new();
+        for (first, counter) in packets {
+            let between = |a: u64, b: u64| missing.iter().any(|c| a < *c && *c < b);
+            let what = (part(1, *first, 10), *counter, 100);
+            order.push(*first, what, between, at(50), &mut |p| out.push(p));
+        }
+        out
+    }
+
+    #[test]
+    fn packets_behind_a_missing_one_wait_for_it() {
+        let mut order = Order::default();
+        assert_eq!(pass(&mut order, &[(0, 1), (10, 2)], &[]), [0, 10]);
+        assert_eq!(pass(&mut order, &[(30, 4), (40, 5), (60, 7)], &[3, 6]), []);
+        assert_eq!((order.next(), order.held().count()), (at(50), 3));
+        assert_eq!(pass(&mut order, &[(20, 8)], &[3, 6]), [20, 30, 40]);
+        assert_eq!(pass(&mut order, &[(70, 9)], &[3, 6]), []);
+        assert_eq!(pass(&mut order, &[(50, 10)], &[3, 6]), [50, 60, 70]);
+        assert!(order.is_empty() && order.bytes == 0);
+    }
+
+    /// The flow is to know at once of a packet that was dropped before it entered the tunnel.
+    #[test]
+    fn a_hole_without_a_missing_datagram_does_not_hold() {
+        let mut order = Order::default();
+        assert_eq!(pass(&mut order, &[(0, 1), (20, 3), (30, 4)], &[]), [0, 20, 30]);
+        // The datagram that is missing was there before the packet ahead of the hole.
+        assert_eq!(pass(&mut order, &[(50, 6)], &[2]), [50]);
+        // One that is sent again late goes on.
+        assert_eq!(pass(&mut order, &[(10, 7), (60, 8)], &[]), [10, 60]);
+    }
+
+    #[test]
+    fn no_packet_waits_longer_than_allowed() {
+        let mut order = Order::default();
+        assert_eq!(pass(&mut order, &[(0, 1), (20, 3)], &[2]), [0]);
+        order.push(40, (part(1, 40, 10), 5, 100), |_, _| true, at(80), &mut |_| panic!("held"));
+        let mut out = Vec::new();
+        order.expire(at(49), &mut |p| out.push(p));
+        assert!(out.is_empty());
+        order.expire(at(50), &mut |p| out.push(p));
+        assert_eq!((&out[..], order.next()), (&[20][..], at(80)));
+        order.expire(at(80), &mut |p| out.push(p));
+        assert_eq!((&out[..], order.next()), (&[20, 40][..], Time::MAX));
+    }
+
+    #[test]
+    fn another_connection_begins_anew() {
+        let mut order = Order::default();
+        assert_eq!(pass(&mut order, &[(0, 1), (20, 3)], &[2]), [0]);
+        let begins = Part { begins: true, ..part(1, 7_000_000, 1) };
+        let mut out = Vec::new();
+        order.push(9, (begins, 4, 100), |_, _| true, at(50), &mut |p| out.push(p));
+        assert_eq!(out, [20, 9]);
+        assert_eq!(pass(&mut order, &[(7_000_001, 5)], &[2]), [7_000_001]);
+        // Far away is another one, too, if its beginning was lost. Others of the tunnel do not wait.
+        assert_eq!(pass(&mut order, &[(100_000_000, 7)], &[6]), [100_000_000]);
+        assert_eq!(pass(&mut order, &[(100_000_020, 9)], &[8]), []);
+        order.push(1, (part(2, 5, 1), 10, 100), |_, _| true, at(50), &mut |p| out.push(p));
+        order.push(2, (part(1, 5, 0), 11, 100), |_, _| true, at(50), &mut |p| out.push(p));
+        assert_eq!(out[2..], [1, 2]);
+    }
+
+    /// Numbers are modulo 2³².
+    #[test]
+    fn numbers_begin_again() {
+        let mut order = Order::default();
+        let last = u32::MAX - 14;
+        assert_eq!(pass(&mut order, &[(last, 1), (5, 3), (15, 4)], &[2]), [last]);
+        assert_eq!(pass(&mut order, &[(last + 10, 5)], &[2]), [last + 10, 5, 15]);
+    }
+
+    proptest! {
+        /// Whatever a peer sends, each packet goes on once, and what is held is bounded.
+        #[test]
+        fn all_go_on_and_little_is_held(
+            packets in prop::collection::vec((0..2000u64, any::<u32>(), 0..5000u32, any::<bool>(), any::<bool>()), 0..3000),
+            near in any::<bool>(),
+        ) {
+            let mut order = Order::default();
+            let mut out = vec![0u8; packets.len()];
+            for (i, (flow, first, length, begins, missing)) in packets.iter().copied().enumerate() {
+                let (flow, first) = if near { (flow % 3, first % 100_000) } else { (flow, first) };
+                let what = (Part { flow, first, length, begins: begins && !near }, i as u64, 60_000);
+                order.push(i, what, |_, _| missing, at(i as u64 + 7), &mut |p| out[p] += 1);
+                order.expire(at(i as u64), &mut |p: usize| out[p] += 1);
+                prop_assert!(order.packets <= MOST_HELD && order.bytes <= MOST_BYTES);
+                prop_assert!(order.flows.len() <= MOST_FLOWS);
+                prop_assert_eq!(order.held().count(), order.packets);
+            }
+            order.expire(at(1_000_000), &mut |p: usize| out[p] += 1);
+            prop_assert!(order.is_empty() && order.bytes == 0 && order.next() == Time::MAX);
+            prop_assert!(out.iter().all(|n| *n == 1));
+        }
+    }
+}

@@ -35,16 +35,21 @@ const ARRIVING: Duration = Duration::from_secs(10);
 const MOST_RECENT: usize = 10_000;
 
 /// The time for which a packet waits at the far end for others of its flow that are sent again, in round
-/// trips, and its bounds.
-const WAITING: f64 = 2.5;
+/// trips, its least value, and the longest round trip for which it waits. In a longer queue few packets are
+/// lost, and those that waited would come as a burst of the whole window.
+const WAITING: f64 = 1.5;
 const LEAST_WAIT: Duration = Duration::from_ms(10);
+const LONGEST_ROUND_TRIP: Duration = Duration::from_ms(400);
 /// The longest time that a packet waits at the far end for others of its flow.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(2);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// Returns the time for which a packet waits at the far end for others of its flow that are sent again, on a
-/// path of this round trip.
+/// path of this round trip. It is zero if it does not wait.
 pub fn longest_wait(round_trip: Duration) -> Duration {
-    round_trip.mul_f64(WAITING).clamp(LEAST_WAIT, LONGEST_WAIT)
+    if round_trip > LONGEST_ROUND_TRIP {
+        return Duration::ZERO;
+    }
+    round_trip.mul_f64(WAITING).max(LEAST_WAIT)
 }
 
 /// Returns the time from the first transmission of a packet to its last one, on a path of this round trip.
@@ -359,7 +364,8 @@ impl<P> Repairs<P> {
             let at = self.kept.partition_point(|k| k.order < order);
             (at, order)
         });
-        let found = places.find(|(at, order)| self.kept.get(*at).is_some_and(|k| k.order == *order));
+        let found =
+            places.find(|(at, order)| self.kept.get(*at).is_some_and(|k| k.order == *order));
         let (at, _) = found?;
         self.kept.remove(at)
     }
@@ -401,14 +407,36 @@ mod tests {
         Place { session: 7, counter }
     }
 
-    /// Takes all counters that are missing.
+    /// Takes all counters that are missing and were not listed before.
     fn missing(gaps: &mut Gaps) -> Vec<u64> {
+        let known: Vec<u64> = gaps.reported.iter().map(|(_, p)| p.counter).collect();
         let mut all = Vec::new();
         while let Some(missing) = gaps.take(Time::ZERO) {
             assert_eq!(missing.first.session, 7);
-            all.extend(missing.counters());
+            all.extend(
+                missing
+                    .counters()
+                    .filter(|c| !known.contains(c) && !all.contains(c))
+                    .collect::<Vec<_>>(),
+            );
         }
         all
+    }
+
+    /// A list may be lost, so the next ones have its counters, too, until they arrive.
+    #[test]
+    fn lists_repeat_what_has_not_arrived() {
+        let mut gaps = Gaps::default();
+        let mut list = |counters: &[u64]| -> Vec<u64> {
+            counters.iter().for_each(|c| drop(gaps.on_arrival(place(*c), false)));
+            gaps.take(Time::ZERO).map_or(Vec::new(), |m| m.counters().collect())
+        };
+        assert_eq!(list(&[0, 2, 3, 4]), [1]);
+        assert_eq!(list(&[5, 7, 8, 9]), [1, 6]);
+        assert_eq!(list(&[1, 10, 12, 13, 14]), [6, 11]);
+        // 64 places later nobody asks for it any more.
+        let later: Vec<u64> = (15..80).chain(81..84).collect();
+        assert_eq!(list(&later), [80]);
     }
 
     #[test]
@@ -507,9 +535,9 @@ mod tests {
     #[test]
     fn a_packet_is_sent_again_once_per_loss_and_not_for_ever() {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        let packet = |byte: u8| Head { packet: vec![byte; 100], class: 1 };
+        let packet = |byte: u8| (byte, 100);
         let lost = |counter| Missing { first: place(counter), behind: 0 };
-        let mut repairs = Repairs::default();
+        let mut repairs: Repairs<u8> = Repairs::default();
         assert!(!repairs.keeps(at(0)));
         repairs.on_missing(&lost(3), at(0));
         assert!(repairs.keeps(at(1)) && !repairs.keeps(at(10_001)), "after a loss only");
@@ -520,34 +548,65 @@ mod tests {
         let both = Missing { first: place(4), behind: 1 << 2 };
         repairs.on_missing(&both, at(20));
         repairs.on_missing(&both, at(20));
-        assert_eq!((repairs.head(at(20)), repairs.len()), (Some(100), 2));
-        assert_eq!(repairs.take(), Some((at(4), packet(4))));
-        assert_eq!(repairs.take(), Some((at(7), packet(7))));
+        assert_eq!((repairs.head(at(20)).copied(), repairs.len()), (Some(4), 2));
+        assert_eq!(repairs.take(), Some((at(4), 4)));
+        assert_eq!(repairs.take(), Some((at(7), 7)));
         // The repair is lost, too.
         repairs.keep(place(10), packet(4), at(4), at(20));
         repairs.on_missing(&lost(10), at(254));
-        assert_eq!(repairs.take(), Some((at(4), packet(4))));
+        assert_eq!(repairs.take(), Some((at(4), 4)));
         repairs.keep(place(11), packet(4), at(4), at(254));
         repairs.on_missing(&lost(11), at(255));
         assert_eq!((repairs.take(), repairs.count), (None, 3));
         // Nor is one that waits for too long.
         repairs.keep(place(12), packet(5), at(300), at(300));
         repairs.on_missing(&lost(12), at(400));
-        assert_eq!(repairs.head(at(550)), Some(100));
+        assert_eq!(repairs.head(at(550)), Some(&5));
         assert_eq!(repairs.head(at(551)), None);
+    }
+
+    /// On a long path a packet is sent again for as long as its repair and two more can be lost.
+    #[test]
+    fn repair_lasts_some_round_trips() {
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        for (round_trip, last) in [(0, 250), (60, 250), (300, 1200), (2000, 3000)] {
+            let mut repairs: Repairs<u8> = Repairs::default();
+            repairs.set_round_trip(Duration::from_ms(round_trip));
+            for (counter, after) in [(1, last), (2, last + 1)] {
+                repairs.keep(place(counter), (1, 100), at(0), at(0));
+                repairs.on_missing(&Missing { first: place(counter), behind: 0 }, at(after));
+                assert_eq!(repairs.take().is_some(), counter == 1, "{round_trip} ms");
+            }
+        }
+    }
+
+    /// A packet is found by its place in sessions that follow each other, also in one that comes again.
+    #[test]
+    fn packets_of_several_sessions_are_found() {
+        let mut repairs: Repairs<u64> = Repairs::default();
+        let place = |session, counter| Place { session, counter };
+        let sent = [(1, 5), (1, 6), (2, 0), (2, 1), (1, 7), (2, 3)];
+        for (i, (session, counter)) in sent.into_iter().enumerate() {
+            repairs.keep(place(session, counter), (i as u64, 1), Time::ZERO, Time::ZERO);
+        }
+        for (session, counter) in [(1, 7), (2, 1), (2, 2), (3, 0), (1, 5), (1, 5), (2, 3)] {
+            let missing = Missing { first: place(session, counter), behind: 0 };
+            repairs.on_missing(&missing, Time::ZERO);
+        }
+        let again: Vec<u64> = std::iter::from_fn(|| repairs.take()).map(|(_, i)| i).collect();
+        assert_eq!(again, [4, 3, 0, 5]);
     }
 
     #[test]
     fn what_is_kept_is_bounded() {
         let mut repairs = Repairs::default();
         let now = Time::ZERO + Duration::from_secs(1);
-        let packet = Head { packet: vec![0; 1400], class: 0 };
         for counter in 0..10_000 {
-            repairs.keep(place(counter), packet.clone(), now, now);
+            repairs.keep(place(counter), ((), 1400), now, now);
         }
-        assert!(repairs.bytes <= MOST_KEPT + 1400 && repairs.kept.len() < 3000);
+        assert!(repairs.bytes <= MOST_KEPT + 1400 && repairs.kept.len() < 6000);
         let later = now + LONGEST + Duration::from_ms(1);
-        repairs.keep(place(10_000), packet, later, later);
+        repairs.keep(place(10_000), ((), 1400), later, later);
         assert_eq!((repairs.kept.len(), repairs.bytes), (1, 1400));
     }
 
@@ -594,8 +653,7 @@ mod tests {
             let mut repairs = Repairs::default();
             let now = Time::ZERO + Duration::from_secs(1);
             for counter in 0..100 {
-                let packet = Head { packet: vec![counter as u8], class: 0 };
-                repairs.keep(place(counter), packet, now, now);
+                repairs.keep(place(counter), ((), 1), now, now);
             }
             for (behind, counter, far) in reports {
                 let first = place(if far { u64::MAX - counter } else { counter });
