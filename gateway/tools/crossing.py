@@ -14,6 +14,7 @@ The program is also run by itself, as a process inside a namespace: see `main`.
 import collections
 import fcntl
 import os
+import random
 import re
 import select
 import selectors
@@ -31,7 +32,6 @@ import sites
 HERE, THERE, OTHERS = "192.0.2.2", "192.0.2.14", "192.0.2.6"
 SITES = (1, 2, 3)
 CONNECTIONS = 4
-DELAY = 0.010
 # Not a real-time policy: two spinning threads of Go would keep a machine with two processors for themselves.
 PRIORITY = ("nice", "-n", "-20")
 ECHO = 7007
@@ -45,10 +45,12 @@ def inner(side, site):
 class Crossing(sites.Sites):
     """The namespaces a, x, r and b, and the processes in them."""
 
-    def __init__(self, mbps, buffer):
+    def __init__(self, mbps, buffer, delay=0.010, loss=0.0, both=False):
+        """A path of `mbps` with `buffer` bytes, late by `delay` seconds each way, that loses the part `loss` towards
+        `b`. With `both` the way back to the sites is as narrow."""
         super().__init__()
         self.ends = [self.prefix + name for name in "abrx"]
-        self.mbps, self.buffer = mbps, buffer
+        self.mbps, self.buffer, self.delay, self.loss, self.both = mbps, buffer, delay, loss, both
 
     def __enter__(self):
         a, b, r, x = self.ends
@@ -65,16 +67,17 @@ class Crossing(sites.Sites):
                 # Whole packets, as on a wire, not segments joined to larger ones.
                 sites.run("ip", "-n", end, "link", "set", "w", "gso_max_segs", "1", "mtu", "1500")
                 sites.run("ip", "-n", end, "route", "add", "default", "via", there)
-            self.start(2, *PRIORITY, sys.executable, __file__, "wire", f"/var/run/netns/{r}", f"/var/run/netns/{b}")
+            self.start(2, *PRIORITY, sys.executable, __file__, "wire", f"/var/run/netns/{r}", f"/var/run/netns/{b}", self.delay, self.loss)
             self.wait(lambda: "w:" in self.at(1, "cat", "/proc/net/dev"), "there is no wire")
             self.wait(lambda: "w:" in self.at(2, "cat", "/proc/net/dev"), "there is no wire")
             self.up(r, "w", "192.0.2.13")
             self.up(b, "w", THERE)
             sites.run("ip", "-n", b, "route", "add", "default", "dev", "w")
-            self.at(
-                2, "tc", "qdisc", "add", "dev", "w", "root", "tbf", "rate", f"{self.mbps}mbit", "burst", "3200",
-                "limit", self.buffer,
-            )
+            for device in ("w", "ra") if self.both else ("w",):
+                self.at(
+                    2, "tc", "qdisc", "add", "dev", device, "root", "tbf", "rate", f"{self.mbps}mbit", "burst", "3200",
+                    "limit", self.buffer,
+                )
         except SystemExit:
             self.__exit__()
             raise
@@ -105,25 +108,40 @@ class Crossing(sites.Sites):
         return self.start(end, *words, stdout=subprocess.PIPE, text=True)
 
     def measure(self, outside, congestion, settle, seconds):
-        """The payload in Mbps of each site and of the traffic outside, and the median of a ping through site 1."""
+        """The payload in Mbps of each site and of the traffic outside, and the median of a ping through site 1.
+
+        `outside` flows have this `congestion` control. If that is "Mbps", there is one of a constant rate. With
+        `both` the sites send in both directions, and the lesser rate counts.
+        """
         ports = [[5000 + 10 * site + i for i in range(CONNECTIONS)] for site in SITES]
-        others = [6000 + i for i in range(outside)]
+        constant = congestion == "Mbps"
+        others = [6000 + i for i in range(1 if constant else outside)]
         ping = self.start(
             0, *PRIORITY, "ping", "-i", "0.1", "-c", int(10 * (settle + seconds)), "-W", "1", inner(2, 1),
             stdout=subprocess.PIPE, text=True,
         )
-        listen = self.role(1, "receive", settle, seconds, *sum(ports, others))
-        listen.stdout.readline()
+        kind = "udp:" if constant else ""
+        listen = self.role(1, "receive", settle, seconds, *sum(ports, []), *(f"{kind}{port}" for port in others))
+        back = self.role(0, "receive", settle, seconds, *sum(ports, [])) if self.both else None
+        for end in [listen, *([back] if back else [])]:
+            end.stdout.readline()
         flows = [f"{inner(2, site)}:{port}:cubic" for site, of in zip(SITES, ports) for port in of]
         self.role(0, "send", *flows)
-        if others:
+        if back:
+            flows = [f"{inner(1, site)}:{port}:cubic" for site, of in zip(SITES, ports) for port in of]
+            self.role(1, "send", *flows)
+        if constant:
+            self.role(3, "constant", outside, THERE, others[0])
+        elif others:
             self.role(3, "send", *(f"{THERE}:{port}:{congestion}" for port in others))
-        said = listen.communicate(timeout=settle + seconds + 30)[0]
-        rates = dict(line.split() for line in said.splitlines())
-        total = lambda ports: sum(float(rates[str(port)]) for port in ports)
+        rates = [
+            dict(line.split() for line in end.communicate(timeout=settle + seconds + 30)[0].splitlines())
+            for end in [listen, *([back] if back else [])]
+        ]
+        total = lambda ports: min(sum(float(r[str(port)]) for port in ports) for r in rates)
         times = sorted(float(t) for t in re.findall(r"time=([\d.]+) ms", ping.communicate(timeout=20)[0]))
         times = times[len(times) // 4 :] or [float("nan")]
-        return [total(of) for of in ports] + [total(others), times[len(times) // 2]]
+        return [total(of) for of in ports] + [total(others) if others else 0.0, times[len(times) // 2]]
 
     def shaped(self, rates, ceiling, weights):
         """Shapes what the sites send: HTB with a rate for each site and a ceiling for all, by their ports."""
@@ -157,9 +175,9 @@ def enter(path):
             raise OSError(ctypes.get_errno(), "setns")
 
 
-def wire(a, b):
-    """Carries packets between device w in two namespaces, each 10 ms late."""
-    ends = []
+def wire(a, b, delay, loss):
+    """Carries packets between device w in two namespaces, each `delay` seconds late, less the part `loss` to `b`."""
+    ends, dice = [], random.Random(1)
     for namespace in (a, b):
         enter(namespace)
         fd = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
@@ -183,7 +201,8 @@ def wire(a, b):
             try:
                 for _ in range(64):
                     packet = os.read(ends[way], 65536)
-                    queues[way].append((now() + DELAY, packet))
+                    if way or dice.random() >= loss:
+                        queues[way].append((now() + delay, packet))
             except BlockingIOError:
                 pass
             queue = queues[way]
@@ -210,8 +229,14 @@ def send(flows):
 
 def receive(settle, seconds, ports):
     """Prints the payload in Mbps that arrives at each port, from `settle` on for `seconds`."""
-    poll, counts = selectors.DefaultSelector(), {port: 0 for port in ports}
+    poll, counts = selectors.DefaultSelector(), {port.removeprefix("udp:"): 0 for port in ports}
     for port in ports:
+        if port.startswith("udp:"):
+            port = port.removeprefix("udp:")
+            datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            datagrams.bind(("0.0.0.0", int(port)))
+            poll.register(datagrams, selectors.EVENT_READ, (port, False))
+            continue
         listener = socket.create_server(("0.0.0.0", int(port)))
         poll.register(listener, selectors.EVENT_READ, (port, True))
     print("ready", flush=True)
@@ -231,8 +256,18 @@ def receive(settle, seconds, ports):
     before, start = dict(counts), time.monotonic()
     until(start + seconds)
     took = time.monotonic() - start
-    for port in ports:
+    for port in counts:
         print(port, (counts[port] - before[port]) * 8e-6 / took)
+
+
+def constant(mbps, address, port):
+    """Sends datagrams of 1500 bytes at a constant rate on the wire."""
+    flow = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    due, gap = time.monotonic(), 1500 * 8e-6 / mbps
+    while True:
+        flow.sendto(bytes(1472), (address, port))
+        due += gap
+        time.sleep(max(0.0, due - time.monotonic()))
 
 
 def echo():
@@ -249,7 +284,9 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     match role:
         case "wire":
-            wire(*words)
+            wire(*words[:2], *map(float, words[2:]))
+        case "constant":
+            constant(float(words[0]), words[1], int(words[2]))
         case "send":
             send(words)
         case "receive":

@@ -2,7 +2,9 @@
 
     sudo python3 gateway/tools/matrix.py target/release/accord [--systems gateway,wireguard] [--rounds 3]
 
-Contracts of 10, 5 and 0 Mbps and weights of 1, 2 and 1 over 30 Mbps and 20 ms, with one FIFO queue. Four CUBIC
+Contracts of 10, 5 and 0 Mbps and weights of 1, 2 and 1 over 30 Mbps and 20 ms, with one FIFO queue. `--round-trips
+5,20,60,150` and `--buffers 0.3,1,4,10` make the grid of gateway/tools/packets.py. `--outside` also has "12 Mbps"
+(a constant rate), "1 % loss" and "both ways" (sites send in both directions, and the lesser rate counts). Four CUBIC
 connections go through each tunnel, and others alongside them. Rates are TCP payload in Mbps, medians of the rounds.
 A contract of 10 Mbps on the wire has 9.24 Mbps of payload. `--systems`:
 
@@ -17,6 +19,7 @@ Prints a table as Markdown.
 """
 
 import argparse
+import itertools
 import os
 import pathlib
 import statistics
@@ -26,12 +29,10 @@ from crossing import HERE, PRIORITY, SITES, THERE, Crossing, inner
 from speed import wireguard_go
 
 MBPS = 30
-BDP = MBPS * 1e6 / 8 * 0.020
 CONTRACTS, WEIGHTS = (10, 5, 0), (1, 2, 1)
 # The payload of a packet over its size on the wire.
 PAYLOAD = 1368 / 1480
 CEILINGS = {"right": 28.5, "low": 15, "high": 60, "autorate": 20}
-SETTLE = 5
 
 
 def gateways(crossing, program, options):
@@ -86,8 +87,13 @@ def wireguards(crossing, program):
             crossing.at(end, "ip", "route", "add", f"10.{other}.{site}.0/24", "dev", device)
 
 
-def run(options, system, outside, congestion, buffer, seconds):
-    with Crossing(MBPS, round(buffer * BDP)) as crossing:
+def run(options, system, alongside, round_trip, buffer, seconds):
+    count, _, congestion = alongside.partition(" ")
+    flows = congestion in ("cubic", "bbr", "Mbps")
+    outside, congestion = (int(count), congestion) if flows else (0, "cubic")
+    limit = max(1600, round(buffer * MBPS * 1e6 / 8 * round_trip / 1e3))
+    loss = 0.01 if alongside == "1 % loss" else 0.0
+    with Crossing(MBPS, limit, round_trip / 2e3, loss, alongside == "both ways") as crossing:
         if system == "gateway":
             gateways(crossing, options.accord, options)
         else:
@@ -97,7 +103,7 @@ def run(options, system, outside, congestion, buffer, seconds):
         if system == "autorate":
             crossing.role(1, "echo")
             crossing.role(0, "autorate", 15, CEILINGS[system], 28.5)
-        return crossing.measure(outside, congestion, SETTLE, seconds)
+        return crossing.measure(outside, congestion, options.settle, seconds)
 
 
 def main():
@@ -105,9 +111,11 @@ def main():
     parser.add_argument("accord")
     parser.add_argument("--systems", default="gateway,wireguard")
     parser.add_argument("--outside", default="1 cubic,2 cubic,4 cubic,8 cubic,1 bbr")
-    parser.add_argument("--buffers", default="0.5,1.3,3", help="in products of rate and round trip, of 75 KB")
+    parser.add_argument("--buffers", default="0.5,1.3,3", help="in products of rate and round trip")
+    parser.add_argument("--round-trips", default="20", help="in ms")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seconds", type=int, default=10)
+    parser.add_argument("--settle", type=int, default=5, help="the seconds that do not count")
     parser.add_argument("--limit", default="250 ms")
     parser.add_argument("--target", default="3 pkt", help="the accumulation of a tunnel of weight 1")
     parser.add_argument("--breaker", type=float, default=0.25, help="the lost part that trips the circuit breaker")
@@ -116,20 +124,17 @@ def main():
     systems = options.systems.split(",")
     if systems != ["gateway"]:
         sites.need("wg")
-    heads = ["alongside", "buffer", "system", "site 1", "site 2", "site 3", "outside", "contract 1", "contract 2", "ping, ms"]
+    heads = ["round trip", "alongside", "buffer", "system", "site 1", "site 2", "site 3", "outside", "contract 1", "contract 2", "ping, ms"]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}", flush=True)
-    for alongside in options.outside.split(","):
-        count, congestion = alongside.split() if alongside != "none" else (0, "cubic")
-        for buffer in map(float, options.buffers.split(",")):
-            for system in systems:
-                runs = [
-                    run(options, system, int(count), congestion, buffer, options.seconds)
-                    for _ in range(options.rounds)
-                ]
-                *rates, outside, ping = map(statistics.median, zip(*runs))
-                kept = [f"{100 * r / (c * PAYLOAD):.0f} %" for r, c in zip(rates, CONTRACTS) if c]
-                cells = [alongside, f"{buffer:g} BDP", system, *(f"{r:.1f}" for r in [*rates, outside]), *kept, f"{ping:.0f}"]
-                print(f"| {' | '.join(cells)} |", flush=True)
+    grid = itertools.product(
+        map(float, options.round_trips.split(",")), options.outside.split(","), map(float, options.buffers.split(",")), systems
+    )
+    for round_trip, alongside, buffer, system in grid:
+        runs = [run(options, system, alongside, round_trip, buffer, options.seconds) for _ in range(options.rounds)]
+        *rates, outside, ping = map(statistics.median, zip(*runs))
+        kept = [f"{100 * r / (c * PAYLOAD):.0f} %" for r, c in zip(rates, CONTRACTS) if c]
+        cells = [f"{round_trip:g} ms", alongside, f"{buffer:g} BDP", system, *(f"{r:.1f}" for r in [*rates, outside]), *kept, f"{ping:.0f}"]
+        print(f"| {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":
