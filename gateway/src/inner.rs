@@ -223,4 +223,30 @@ mod tests {
         assert!(!exit(&mut v6(0, 60), MARKED), "it is dropped");
         assert!(exit(&mut v6(0, 60), 0b10));
     }
+
+    #[test]
+    fn segments_of_tcp_have_their_numbers() {
+        let segment = |flags: u8, fragment: bool| {
+            let mut packet = v4(0, ENDS, (1, 2), 60);
+            packet[9] = TCP;
+            packet[24..28].copy_from_slice(&7u32.to_be_bytes());
+            (packet[32], packet[33]) = (6 << 4, flags);
+            packet[6] = if fragment { 0x20 } else { 0x40 };
+            packet
+        };
+        let part = |packet: &[u8]| {
+            let part = Inner::new(packet).expect("a packet").part(1)?;
+            Some((part.first, part.length, part.begins))
+        };
+        let data = (segment(0, false).len() - 44) as u32;
+        assert_eq!(part(&segment(0x10, false)), Some((7, data, false)));
+        assert_eq!(part(&segment(0x10 | FIN, false)), Some((7, data + 1, false)));
+        assert_eq!(part(&segment(SYN, false)), Some((7, data + 1, true)));
+        assert_eq!(part(&segment(RST, false)), Some((7, data, true)));
+        assert_eq!(part(&segment(0x10, true)), None, "a fragment");
+        assert_eq!(part(&v4(0, ENDS, (1, 2), 60)), None, "not TCP");
+        let mut short = segment(0x10, false);
+        short[32] = 15 << 4;
+        assert_eq!(part(&short), None, "a header beyond the packet");
+    }
 }

@@ -268,7 +268,7 @@ impl Sender {
 
     /// Returns whether lost packets are sent again.
     pub fn repairs(&self) -> bool {
-        self.mode == Mode::Enforce && self.contract > Rate::ZERO
+        self.mode == Mode::Enforce && self.service.contract > Rate::ZERO
     }
 
     /// Returns the longest time in seconds that packets wait at the other end for others of their flow that

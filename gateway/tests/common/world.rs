@@ -119,6 +119,8 @@ pub struct World {
     /// The packets that arrived, and the bytes of data that each gateway sent.
     pub arrived: [u64; 2],
     pub sent: [u64; 2],
+    /// The segments of TCP that arrived: their ports and numbers.
+    pub segments: Vec<(u16, u32)>,
     serial: u32,
     /// The address of the second gateway that is used, and the one that nothing reaches or leaves.
     pub home: SocketAddr,
@@ -186,6 +188,7 @@ impl World {
             told: [usize::MAX; 2],
             arrived: [0; 2],
             sent: [0; 2],
+            segments: Vec::new(),
             serial: 0,
             home: address(1),
             cut: None,
@@ -244,6 +247,15 @@ impl World {
 
     /// A host sends a packet of the flow with this port.
     pub fn flow_sends(&mut self, end: usize, port: u16, length: usize, tos: u8) {
+        self.sends(end, port, length, tos, None);
+    }
+
+    /// A host sends a segment of TCP with this number.
+    pub fn segment_sends(&mut self, end: usize, port: u16, number: u32, length: usize) {
+        self.sends(end, port, length, 0, Some(number));
+    }
+
+    fn sends(&mut self, end: usize, port: u16, length: usize, tos: u8, segment: Option<u32>) {
         let (from, to) = (1 + end as u8, 2 - end as u8);
         let length = length.min(self.told[end]).max(32);
         let mut packet = vec![0; length];
@@ -258,6 +270,11 @@ impl World {
         packet[20..22].copy_from_slice(&port.to_be_bytes());
         self.serial += 1;
         packet[28..32].copy_from_slice(&self.serial.to_be_bytes());
+        if let Some(number) = segment {
+            packet[9] = 6;
+            packet[24..28].copy_from_slice(&number.to_be_bytes());
+            (packet[32], packet[33]) = (5 << 4, 0x10);
+        }
         self.expected[end].insert(packet.clone());
         let now = self.clock(end);
         self.gateways[end].on_packet(&packet, now);
@@ -327,6 +344,11 @@ impl World {
                     let known = self.expected[1 - end].remove(&plain);
                     assert!(known, "nobody sent this, or it arrives again: {packet:?}");
                     self.arrived[end] += 1;
+                    if packet[9] == 6 {
+                        let port = u16::from_be_bytes([packet[20], packet[21]]);
+                        let number = [packet[24], packet[25], packet[26], packet[27]];
+                        self.segments.push((port, u32::from_be_bytes(number)));
+                    }
                 }
                 Owned::Datagram(Way { to, tos, whole }, bytes) => {
                     // The second gateway answers from where it was called.

@@ -150,3 +150,40 @@ fn a_contract_at_its_limit_says_so() {
     assert_eq!((peer.state, peer.reason.as_deref()), ("controlled", None), "{peer:?}");
     assert!(peer.contract_kept.is_some_and(|kept| kept > 1.0), "{peer:?}");
 }
+
+/// The same with two connections of TCP. Their segments arrive in order, although those that are sent again are a
+/// round trip late. If the other end does not repair losses, none waits.
+#[test]
+fn connections_see_the_repairs_in_order() {
+    let overtaken = ["5 Mbps", "0 Mbps"].map(|contract| {
+        let service = format!("service = {{ contract = \"{contract}\" }}");
+        let mut world = World::with(55, LINK, "", &service);
+        let mut next = [0, u32::MAX - 100_000];
+        let mut send = |world: &mut World, ms: u64| {
+            for ms in 0..ms {
+                if ms % 2 == 0 {
+                    let port = usize::from(ms % 4 == 0);
+                    world.segment_sends(0, port as u16, next[port], 788);
+                    next[port] = next[port].wrapping_add(748);
+                }
+                world.run(world.now + Duration::from_ms(1));
+            }
+        };
+        send(&mut world, 3000);
+        world.malice = Malice { lost: 30, ..Malice::default() };
+        send(&mut world, 1000);
+        world.segments.clear();
+        send(&mut world, 20_000);
+        let (mut latest, mut overtaken) = ([None::<u32>; 2], 0);
+        for (port, number) in &world.segments {
+            let latest = &mut latest[usize::from(*port)];
+            let is_late = latest.is_some_and(|l| (number.wrapping_sub(l) as i32) < 0);
+            overtaken += u32::from(is_late);
+            *latest = Some(if is_late { latest.unwrap_or(*number) } else { *number });
+        }
+        assert!(world.segments.len() > 9000, "{} segments", world.segments.len());
+        overtaken
+    });
+    assert!(overtaken[0] <= 5, "{overtaken:?} of 300 repairs");
+    assert_eq!(overtaken[1], 0);
+}
