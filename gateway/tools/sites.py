@@ -32,7 +32,7 @@ def run(*words, **more):
     """Runs a command, and returns what it prints."""
     done = subprocess.run(words, capture_output=True, text=True, **more)
     if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+        sys.exit(f"{' '.join(map(str, words))}: {done.stderr.strip() or done.stdout.strip()}")
     return done.stdout
 
 
