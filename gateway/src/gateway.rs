@@ -658,7 +658,7 @@ impl<S: Sessions> Gateway<S> {
 
     /// Returns whether packets wait at the edge.
     pub fn is_waiting(&self) -> bool {
-        (self.peers.iter()).any(|peer| !peer.edge.is_empty() || peer.repairs.len() > 0)
+        (self.peers.iter()).any(|peer| !peer.edge.is_empty() || !peer.repairs.is_empty())
     }
 
     /// Changes the mode of a peer. Returns `false` if there is no such peer.

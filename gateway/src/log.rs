@@ -197,8 +197,7 @@ mod tests {
         let told = |level| {
             let (log, lines) = log(level);
             tracing::subscriber::with_default(log, say);
-            let lines = lines.lock().expect("whole").clone();
-            lines
+            lines.lock().expect("whole").clone()
         };
         let first = r#"level=info event=state peer=a reason="more than \"25 %\" lost\n" count=7"#;
         assert_eq!(told(LevelFilter::INFO), [first]);

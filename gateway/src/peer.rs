@@ -235,7 +235,7 @@ impl Peer {
     /// Notes the state of the tunnel from now on.
     pub(crate) fn look(&mut self, now: Time) {
         let moment = Moment {
-            waiting: !self.edge.is_empty() || self.repairs.len() > 0,
+            waiting: !self.edge.is_empty() || !self.repairs.is_empty(),
             limited: self.sender.at_limit && self.sender.state == State::Controlled,
             reported: self.sender.state == State::Controlled && self.sender.mode != Mode::Bypass,
             arrived: self.sender.losses_and_arrivals().1,

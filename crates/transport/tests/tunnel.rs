@@ -168,6 +168,7 @@ impl World {
                 };
                 self.ingress.on_report(&report, self.now);
             }
+            Segment::Missing { .. } => unreachable!("this tunnel repairs nothing"),
             Segment::Count { received, virtual_s } => {
                 self.reports += 1;
                 if !self.silence.contains(&self.now) {
