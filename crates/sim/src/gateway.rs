@@ -77,11 +77,11 @@ pub struct Gateway {
     lost: VecDeque<(Time, Carried)>,
     /// The round-trip time as the sender knows it.
     round_trip: Duration,
-    /// The far gateway: what is missing, what waits for it, and what goes on now.
+    /// The far gateway: the missing datagrams, the packets that wait for them, and those that go on now.
     gaps: Gaps,
     order: Order<Packet>,
     out: Vec<Packet>,
-    /// The time of the event that passes on what has waited long enough.
+    /// The time of the event that passes on packets that have waited long enough.
     awaited: Time,
     /// The packets that the edge queue dropped since they were last counted.
     dropped: Vec<Packet>,

@@ -4,6 +4,7 @@
 mod counts;
 mod egress;
 mod floor;
+mod gaps;
 mod ingress;
 mod order;
 mod queuing;

@@ -297,7 +297,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a peer sends, each packet goes on once, and what is held is bounded.
+        /// Whatever a peer sends, each packet goes on once, and a bounded number is held.
         #[test]
         fn all_go_on_and_little_is_held(
             packets in prop::collection::vec((0..2000u64, any::<u32>(), 0..5000u32, any::<bool>(), any::<bool>()), 0..3000),
