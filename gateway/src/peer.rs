@@ -12,8 +12,8 @@ use crate::too_big::Limit;
 use crate::trial::{Tally, Trial};
 use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
-use accord_transport::tunnel::repair::{Gaps, Place, Repairs};
-use accord_transport::tunnel::{Order, Part};
+use accord_transport::tunnel::repair::{Place, Repairs};
+use accord_transport::tunnel::{Gaps, Order, Part};
 use accord_units::{Duration, Time};
 use std::net::{Ipv6Addr, SocketAddr};
 

@@ -12,6 +12,7 @@ pub mod repair;
 
 use counts::CountSchedule;
 pub use egress::Egress;
+pub use gaps::Gaps;
 pub use ingress::Ingress;
 pub use order::{Order, Part};
 pub use queuing::Queuing;

@@ -5,7 +5,6 @@
 //! counters, for some round trips. The pace counts repairs as data, because it bounds the load of the tunnel
 //! on others.
 
-pub use super::gaps::Gaps;
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
