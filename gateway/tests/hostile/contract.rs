@@ -184,6 +184,7 @@ fn connections_see_the_repairs_in_order() {
         assert!(world.segments.len() > 9000, "{} segments", world.segments.len());
         overtaken
     });
-    assert!(overtaken[0] <= 5, "{overtaken:?} of 300 repairs");
+    // Three of a hundred repairs are lost, too, and as many reports.
+    assert!(overtaken[0] <= 60, "{overtaken:?} of 300 repairs");
     assert_eq!(overtaken[1], 0);
 }
