@@ -1,3 +1,4 @@
+// Made by cbindgen; the test has the command. 2045f53c5daa1730 e760f786c54f3180
 #ifndef ACCORD_NET_H
 #define ACCORD_NET_H
 

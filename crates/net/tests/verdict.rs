@@ -167,10 +167,10 @@ fn a_failure_has_the_logs_of_the_stacks() {
     let two = ALONE.replace("packet = \"1500 B\"", "packet = \"1500 B\"\ncount = 2");
     let failed = failed(network(&two).carry("mine", connect).folder(dir.path()));
     let names = [
-        "alone.mine.0.sender.log",
-        "alone.mine.0.receiver.sqlog",
         "alone.mine.1.sender.log",
         "alone.mine.1.receiver.sqlog",
+        "alone.mine.2.sender.log",
+        "alone.mine.2.receiver.sqlog",
     ];
     assert_eq!(failed.logs, Ok(names.map(|name| dir.path().join(name)).to_vec()));
     let text = std::fs::read_to_string(dir.path().join(names[2])).expect("a log");
