@@ -1,4 +1,4 @@
-// Made by cbindgen; the test has the command. 2045f53c5daa1730 e760f786c54f3180
+// Made by cbindgen; the test has the command. 5c8841dd09f46a83 6008e3241e694ab9
 #ifndef ACCORD_NET_H
 #define ACCORD_NET_H
 
@@ -14,7 +14,7 @@
 // usual: without longjmp and without C++ exceptions. A null pointer for anything but `user` is an error
 // and not a crash.
 
-// What `poll` returns if there is nothing to send now.
+// The result of `poll` if there is nothing to send now.
 #define ACCORD_NOTHING -1
 
 // A value of a view that the stack does not know. As a time it is never.
@@ -22,7 +22,7 @@
 
 // The outcome of a call.
 typedef enum AccordStatus {
-  // It worked. Of a run: all that the scenario expects is met.
+  // Success. Of a run: all that the scenario expects is met.
   ACCORD_STATUS_OK = 0,
   // An expectation is not met, or a stack broke a rule.
   ACCORD_STATUS_FAILED = 1,

@@ -77,7 +77,7 @@ unsafe impl Sync for Shared {}
 /// An end of a connection.
 struct End {
     stack: AccordStack,
-    /// What `open` returned.
+    /// The result of `open`.
     end: *mut c_void,
     /// The room of a datagram, and bytes behind it that stay as they are.
     buffer: Vec<u8>,
@@ -188,7 +188,7 @@ impl Carried for End {
     fn poll(&mut self, now: Time) -> Option<Datagram> {
         let (poll, mut ecn) = (self.stack.poll?, 0);
         let start = self.buffer.as_mut_ptr();
-        // SAFETY: the end is of `open` and not closed, and there is more room than the call is told.
+        // SAFETY: the end is of `open` and not closed, and there is more room than the call may use.
         let length = unsafe { poll(self.end, start, self.room, &mut ecn, nanos(now)) };
         if let Some(fault) = self.fault_of(length, ecn) {
             self.fault.get_or_insert(fault);

@@ -34,7 +34,7 @@ fn with(net: *mut AccordNet, call: impl FnOnce(&mut AccordNet) -> AccordStatus) 
     let Some(net) = (unsafe { net.as_mut() }) else {
         return AccordStatus::Argument;
     };
-    // The net is only freed, or set up anew by a run, after a panic.
+    // After a panic the net is freed, or a run sets it up again.
     catch_unwind(AssertUnwindSafe(|| call(net))).unwrap_or_else(|_| net.panicked())
 }
 

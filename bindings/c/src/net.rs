@@ -5,7 +5,7 @@ use accord::report::mean_of;
 use accord_net::{Error, Net, Outcome};
 use std::ffi::{CString, c_char};
 
-/// Where the scenario is from.
+/// The place or the text of the scenario.
 #[derive(Debug)]
 enum Source {
     Named(String),

@@ -3,7 +3,7 @@
 use crate::end::AccordLog;
 use std::ffi::{c_char, c_int, c_void};
 
-/// What `poll` returns if there is nothing to send now.
+/// The result of `poll` if there is nothing to send now.
 pub const ACCORD_NOTHING: isize = -1;
 /// A value of a view that the stack does not know. As a time it is never.
 pub const ACCORD_UNKNOWN: u64 = u64::MAX;
@@ -12,7 +12,7 @@ pub const ACCORD_UNKNOWN: u64 = u64::MAX;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccordStatus {
-    /// It worked. Of a run: all that the scenario expects is met.
+    /// Success. Of a run: all that the scenario expects is met.
     Ok = 0,
     /// An expectation is not met, or a stack broke a rule.
     Failed = 1,

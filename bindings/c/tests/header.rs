@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
-/// What the header depends on.
+/// The files that the header depends on.
 const SOURCES: [&str; 3] = ["cbindgen.toml", "src/lib.rs", "src/types.rs"];
-/// How to make it.
+/// The command that makes it.
 const MAKE: &str = "cargo install --locked cbindgen && UPDATE_DOCS=1 cargo test -p accord-c header";
 
 fn root() -> &'static Path {

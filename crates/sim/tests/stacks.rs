@@ -35,7 +35,7 @@ enum Deed {
     PanicInStop,
     PanicInDrop,
     Close,
-    /// Its count of retransmissions goes up and down.
+    /// Lets the count of retransmissions go up and down.
     Recount,
 }
 

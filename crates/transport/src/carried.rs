@@ -30,7 +30,7 @@ pub struct Setup<'a> {
     /// real packets has none.
     pub seed: Option<u64>,
     /// The logs of the sending and of the receiving end, in a run whose logs are kept. Writing to them
-    /// must not change what an end does.
+    /// must not change the behaviour of an end.
     pub logs: Option<&'a [Log; 2]>,
 }
 

@@ -46,7 +46,8 @@ pub enum CongestionControl {
     Cubic,
     /// noq's NewReno.
     NewReno,
-    /// noq's BBRv3. Its random numbers have a seed that nobody can set, so runs differ.
+    /// noq's BBRv3. Its random numbers have a seed that noq does not let others set, so runs
+    /// differ.
     Bbr3,
 }
 
@@ -230,7 +231,8 @@ impl End {
         }
     }
 
-    /// Exchanges events between the endpoint and its connection, and reads what has arrived. Returns its bytes.
+    /// Exchanges events between the endpoint and its connection, and reads the data that has arrived. Returns its
+    /// bytes.
     fn turn(&mut self) -> u64 {
         let Some((handle, connection)) = &mut self.open else {
             return 0;

@@ -17,7 +17,7 @@ fn cubic_and_newreno_fill_a_link() -> Result<(), Error> {
     Ok(())
 }
 
-/// Its random numbers differ from run to run, so only what holds for all of them is expected.
+/// Random numbers of BBRv3 differ from run to run, so the bound is one that all runs meet.
 #[test]
 fn bbr_uses_a_link() -> Result<(), Error> {
     let net = network(&ALONE.replace("90 %", "50 %"));
@@ -52,7 +52,7 @@ fn a_file_arrives_whole_alongside_a_rival() -> Result<(), Error> {
     Ok(())
 }
 
-/// A run that fails leaves a qlog of both ends beside the capture.
+/// A run that fails leaves a qlog of both ends next to the capture.
 #[test]
 fn a_failure_leaves_the_qlog() {
     let folder = std::env::temp_dir().join(format!("accord-noq-{}", std::process::id()));

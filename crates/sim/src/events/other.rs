@@ -153,7 +153,7 @@ impl Other {
     }
 }
 
-/// The ends of a run that was interrupted are freed here. A destructor that panics ends nothing but itself.
+/// The ends of a run that was interrupted are freed here. A panic in a destructor stays there.
 impl Drop for Other {
     fn drop(&mut self) {
         let _ = self.close();
