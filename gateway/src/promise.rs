@@ -1,8 +1,8 @@
 //! The kept part of the contract of a tunnel, second by second.
 //!
-//! A contract is a promise for the time in which there is data for it. So only seconds count in which
-//! packets waited at the edge for nearly all of the time, and in which reports came: their bytes that
-//! arrived, over the contract, are the part that was kept. Connections that losses have slowed down leave
+//! A contract is a promise for the time in which there is data for it. So a second counts only if
+//! packets waited at the edge for nearly all of it, and if reports came: the bytes that arrived in such
+//! seconds, over the contract, are the part that was kept. Connections that losses have slowed down leave
 //! no packets waiting, so such seconds say nothing.
 
 use accord_units::{Duration, Rate, Time};
