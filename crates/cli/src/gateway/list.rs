@@ -80,12 +80,12 @@ fn processes() -> Vec<(u32, PathBuf)> {
 
 /// Returns the site file of a process, if it is a gateway.
 fn site_of(process: u32) -> Option<PathBuf> {
-    let folder = Path::new("/proc").join(process.to_string());
-    let line = std::fs::read(folder.join("cmdline")).ok()?;
+    let line = std::fs::read(format!("/proc/{process}/cmdline")).ok()?;
     let words: Vec<String> =
         line.split(|b| *b == 0).map(|word| String::from_utf8_lossy(word).into_owned()).collect();
     let file = site_in(&words)?;
-    Some(std::fs::read_link(folder.join("cwd")).unwrap_or_default().join(file))
+    let folder = std::fs::read_link(format!("/proc/{process}/cwd")).unwrap_or_default();
+    Some(folder.join(file))
 }
 
 /// Returns the site file in the words of a command, if it runs a gateway.
