@@ -211,7 +211,7 @@ fn what_no_sender_writes_is_refused() {
         decode(&bytes)
     };
     assert_eq!(with(0, &[2]), Err(Malformed::Version(2)));
-    assert_eq!(with(1, &[9]), Err(Malformed::Kind(9)));
+    assert_eq!(with(1, &[10]), Err(Malformed::Kind(10)));
     assert_eq!(with(1, &[6]), Err(Malformed::Kind(6)), "no segment");
     assert_eq!(with(2, &[0, 0]), Err(Malformed::Value), "size zero");
     for bad in [f32::NAN, f32::INFINITY, -1.0] {
