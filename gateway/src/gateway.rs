@@ -21,7 +21,7 @@ use crate::trial::{Step, Trial, TrialStatus};
 use accord_transport::tunnel::repair::{LONGEST_WAIT, Place};
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
 use accord_units::{Duration, Rate, Time};
-use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 
 /// The time from one look at the timers of sessions to the next.
 const TICK: Duration = Duration::from_ms(100);
@@ -90,7 +90,6 @@ pub struct Dropped {
 /// A gateway and its peers.
 pub struct Gateway<S> {
     sessions: S,
-    local: Ipv6Addr,
     peers: Vec<Peer>,
     routes: Routes,
     /// The class of each DSCP.
@@ -112,15 +111,13 @@ pub struct Gateway<S> {
 }
 
 impl<S: Sessions> Gateway<S> {
-    /// Creates a gateway with this public key, and sessions with the peers of the site, in their
-    /// order. `seed` is random.
+    /// Creates a gateway with sessions with the peers of the site, in their order. `seed` is random.
     ///
     /// # Errors
     /// Fails if the controller does not take the target of the site.
-    pub fn new(site: &Site, key: &PublicKey, sessions: S, seed: u64) -> Result<Gateway<S>, String> {
+    pub fn new(site: &Site, sessions: S, seed: u64) -> Result<Gateway<S>, String> {
         let mut gateway = Gateway {
             sessions,
-            local: message::address(key),
             peers: Vec::new(),
             routes: Routes::default(),
             classes: [0; 64],
@@ -157,7 +154,8 @@ impl<S: Sessions> Gateway<S> {
         let mut before = std::mem::take(&mut self.peers);
         for config in &site.peers {
             let same = before.iter().position(|p| {
-                p.key() == config.public_key && p.edge.classes() == config.shares.len()
+                let known = config.public_keys.iter().any(|key| p.config.has(key));
+                known && p.edge.classes() == config.shares.len()
             });
             let peer = match same {
                 Some(i) => {
@@ -309,7 +307,7 @@ impl<S: Sessions> Gateway<S> {
         };
         let peer = &mut self.peers[from];
         if message::is_link_local(&inner) {
-            match message::decode(&inner, peer.local, self.local) {
+            match message::decode(&inner) {
                 Some(message) => {
                     if let Message::MtuProbe(number) = message {
                         // The answer is the length of the probe.
@@ -421,7 +419,7 @@ impl<S: Sessions> Gateway<S> {
             return;
         };
         tracing::trace!(event = "sent", peer = peer.config.name, message = ?message);
-        let packet = message::encode(message, self.local, peer.local);
+        let packet = message::encode(message);
         let mut room = Vec::new();
         if self.sessions.seal(to, &packet, &mut room) {
             if matches!(message, Message::InBand(..)) && peer.config.virtual_delay.is_some() {
@@ -484,7 +482,7 @@ impl<S: Sessions> Gateway<S> {
                 Step::Ask(id) => self.tell(to, &Message::Ask(id), sink),
                 Step::Packet(test) => {
                     let test = Message::Test(test);
-                    let packet = message::padded(&test, trial.length(), self.local, peer.local);
+                    let packet = message::padded(&test, trial.length());
                     if let Some(inner) = Inner::new(&packet) {
                         peer.edge.push(&packet, &inner, trial.class, now);
                         peer.due = Time::ZERO;
@@ -505,7 +503,7 @@ impl<S: Sessions> Gateway<S> {
         let round_trip = peer.sender.round_trip();
         if let Some(Probe { number, size }) = search.next(round_trip, now) {
             let probe = Message::MtuProbe(number);
-            let packet = message::padded(&probe, usize::from(size), self.local, peer.local);
+            let packet = message::padded(&probe, usize::from(size));
             if self.sessions.seal(to, &packet, &mut self.room) {
                 sink(Output::Datagram(way, &self.room));
             }
@@ -567,29 +565,48 @@ impl<S: Sessions> Gateway<S> {
     /// Restarts a session whose ends have different keys, after handshakes that crossed on a bad
     /// network.
     fn tick(&mut self, peer: usize, now: Time, sink: &mut dyn FnMut(Output)) {
-        let mut room = std::mem::take(&mut self.room);
         let another = self.peers[peer].fail_over(now);
-        let Some(endpoint) = self.peers[peer].endpoint else {
-            self.sessions.tick(peer, &mut room);
-            self.room = room;
-            return;
+        let endpoint = self.peers[peer].endpoint;
+        let mut greeted = false;
+        let mut send = |datagram: &[u8]| {
+            if let Some(endpoint) = endpoint {
+                greeted = true;
+                sink(Output::Datagram(handshake(endpoint), datagram));
+            }
         };
-        let silent = self.is_silent(peer, now);
-        if self.sessions.tick(peer, &mut room)
-            || !self.sessions.is_open(peer) && self.sessions.greet(peer, another, &mut room)
-            || silent && self.sessions.greet(peer, true, &mut room)
-        {
-            self.peers[peer].greeted = now;
-            sink(Output::Datagram(handshake(endpoint), &room));
+        self.sessions.tick(peer, now, &mut send);
+        if endpoint.is_some() {
+            if !self.sessions.is_open(peer) {
+                self.sessions.greet(peer, another, &mut send);
+            } else if self.is_silent(peer, now) {
+                self.sessions.greet(peer, true, &mut send);
+            }
         }
-        self.room = room;
+        if greeted {
+            self.peers[peer].greeted = now;
+        }
+        self.note_keys(peer);
+    }
+
+    /// Logs that a peer's session has other keys than before.
+    fn note_keys(&mut self, of: usize) {
+        let (keys, peer) = (self.sessions.keys(of), &mut self.peers[of]);
+        if let (Some(before), Some((own, theirs))) = (peer.keys, keys)
+            && before != (own, theirs)
+        {
+            tracing::info!(event = "keys", peer = peer.config.name, own = %own, theirs = %theirs);
+        }
+        peer.keys = keys.or(peer.keys);
     }
 
     /// Returns whether a session is open in which nothing arrives, although there is a gateway at its
     /// other end, or may be.
     fn is_silent(&self, of: usize, now: Time) -> bool {
         let peer = &self.peers[of];
-        let wait = if self.local < peer.local { SILENCE } else { SILENCE + Duration::from_secs(1) };
+        let Some((own, theirs)) = self.sessions.keys(of) else {
+            return false;
+        };
+        let wait = if own < theirs { SILENCE } else { SILENCE + Duration::from_secs(1) };
         self.sessions.is_open(of)
             && peer.sender.state != State::Plain
             && peer.sender.mode != Mode::Bypass
@@ -673,7 +690,7 @@ impl<S: Sessions> Gateway<S> {
 
     /// Sets the place of a peer, if there is one with this key. The log has the reason.
     pub fn set_endpoint(&mut self, key: &PublicKey, endpoint: SocketAddr, reason: &str) {
-        if let Some(peer) = self.peers.iter_mut().find(|p| p.key() == *key) {
+        if let Some(peer) = self.peers.iter_mut().find(|p| p.config.has(key)) {
             peer.set_endpoint(Some(endpoint), reason);
         }
     }

@@ -1,9 +1,9 @@
 //! Control messages: how control pairs and reports travel inside of the tunnel.
 //!
-//! A message is a packet of IPv6 between the link-local addresses of the two gateways, with the next
-//! header that is for experiments [RFC 3692, RFC 4727 §3.2]. So a peer that is plain WireGuard drops
-//! it, and a decrypted message was written by the peer. Link-local addresses do not come from a site:
-//! the gateway drops packets of its device that have one.
+//! A message is a packet of IPv6 from a link-local address to itself, with the next header that is for
+//! experiments [RFC 3692, RFC 4727 §3.2]. So a peer that is plain WireGuard drops it, and a decrypted
+//! message was written by the peer. Link-local addresses do not come from a site: the gateway drops
+//! packets of its device that have one.
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
@@ -23,7 +23,6 @@
 
 use crate::config::Dscp;
 use crate::inner::{Inner, V6};
-use crate::keys::PublicKey;
 use accord_transport::tunnel::repair::{Missing, Place};
 use accord_transport::wire::EXPEDITED;
 use std::net::{IpAddr, Ipv6Addr};
@@ -137,16 +136,11 @@ impl Message {
     }
 }
 
-/// Returns the link-local address of the gateway with this key.
-pub fn address(key: &PublicKey) -> Ipv6Addr {
-    let mut octets = [0; 16];
-    octets[..2].copy_from_slice(&[0xfe, 0x80]);
-    octets[8..].copy_from_slice(&key.0[..8]);
-    octets.into()
-}
+/// The source and destination of all messages. The tunnel says which gateways they are.
+const GATEWAY: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0x6163, 0x636f, 0x7264);
 
 /// Returns the packet of a message.
-pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
+pub fn encode(message: &Message) -> [u8; PACKET] {
     let mut packet = [0; PACKET];
     let tos = if message.is_expedited() { EXPEDITED } else { 0 };
     packet[0] = 0x60 | tos >> 4;
@@ -154,8 +148,8 @@ pub fn encode(message: &Message, from: Ipv6Addr, to: Ipv6Addr) -> [u8; PACKET] {
     packet[4..6].copy_from_slice(&(LENGTH as u16).to_be_bytes());
     packet[6] = EXPERIMENT;
     packet[7] = 1; // The hop limit: it goes no further.
-    packet[8..24].copy_from_slice(&from.octets());
-    packet[24..40].copy_from_slice(&to.octets());
+    packet[8..24].copy_from_slice(&GATEWAY.octets());
+    packet[24..40].copy_from_slice(&GATEWAY.octets());
     let body = &mut packet[V6..];
     let (kind, flags, run, number, first, second, third) = match *message {
         Message::OutOfBand(half) => (1, 0, half.run, half.number, half.sent, 0, 0),
@@ -199,8 +193,8 @@ fn word(first: f32, second: f32) -> u64 {
 
 /// Returns the packet of a trial or of a probe of the path MTU with `length` bytes, at least those of a
 /// message.
-pub fn padded(message: &Message, length: usize, from: Ipv6Addr, to: Ipv6Addr) -> Vec<u8> {
-    let mut packet = encode(message, from, to).to_vec();
+pub fn padded(message: &Message, length: usize) -> Vec<u8> {
+    let mut packet = encode(message).to_vec();
     packet.resize(length.max(PACKET), 0);
     let payload = (packet.len() - V6) as u16;
     packet[4..6].copy_from_slice(&payload.to_be_bytes());
@@ -215,10 +209,10 @@ pub fn is_link_local(packet: &Inner) -> bool {
 
 /// Reads the message of a packet from one gateway to another. Returns `None` for any other packet,
 /// another version, or fields that no gateway writes.
-pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
+pub fn decode(packet: &Inner) -> Option<Message> {
     let (body, rest) = packet.contents().split_at_checked(LENGTH)?;
     let ends = (packet.source, packet.destination);
-    if packet.protocol != EXPERIMENT || ends != (from.into(), to.into()) {
+    if packet.protocol != EXPERIMENT || ends != (GATEWAY.into(), GATEWAY.into()) {
         return None;
     }
     let word = |at: usize| Some(u64::from_be_bytes(body.get(at..at + 8)?.try_into().ok()?));
@@ -263,7 +257,7 @@ pub fn decode(packet: &Inner, from: Ipv6Addr, to: Ipv6Addr) -> Option<Message> {
         return None;
     }
     // A message has one form, so it carries no hidden data.
-    let same = encode(&message, from, to)[V6..] == *body;
+    let same = encode(&message)[V6..] == *body;
     let dscp = if message.is_expedited() { Dscp(EXPEDITED >> 2) } else { Dscp(0) };
     (same && packet.dscp() == dscp).then_some(message)
 }
@@ -284,10 +278,6 @@ fn measured(bits: u32, most: f32) -> Option<f32> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    fn ends() -> (Ipv6Addr, Ipv6Addr) {
-        (address(&PublicKey([1; 32])), address(&PublicKey([2; 32])))
-    }
 
     fn answer() -> impl Strategy<Value = Message> {
         let flags = (any::<bool>(), any::<bool>());
@@ -341,20 +331,17 @@ mod tests {
     proptest! {
         #[test]
         fn messages_are_read_as_they_are_written(message in message()) {
-            let (from, to) = ends();
-            let packet = encode(&message, from, to);
+            let packet = encode(&message);
             let inner = Inner::new(&packet).expect("a packet");
             prop_assert!(is_link_local(&inner));
-            prop_assert_eq!(decode(&inner, from, to), Some(message));
-            prop_assert_eq!(decode(&inner, to, from), None, "the wrong way round");
+            prop_assert_eq!(decode(&inner), Some(message));
         }
 
         #[test]
         fn another_bit_makes_another_message_or_none(message in message(), bit in 0..8 * PACKET) {
-            let (from, to) = ends();
-            let mut packet = encode(&message, from, to);
+            let mut packet = encode(&message);
             packet[bit / 8] ^= 1 << (bit % 8);
-            let read = Inner::new(&packet).and_then(|inner| decode(&inner, from, to));
+            let read = Inner::new(&packet).and_then(|inner| decode(&inner));
             // Flow label, hop limit and ECN are the network's.
             prop_assert!(read != Some(message) || matches!(bit / 8, 1..=3 | 7));
         }
@@ -362,14 +349,13 @@ mod tests {
 
     #[test]
     fn a_packet_of_a_trial_has_the_length_that_it_is_to_have() {
-        let (from, to) = ends();
         let test = Test { trial: 1, sent: 2, index: 3 };
         for length in [PACKET, 576, 9000] {
-            let mut packet = padded(&Message::Test(test), length, from, to);
+            let mut packet = padded(&Message::Test(test), length);
             assert_eq!(packet.len(), length);
             let read = |packet: &[u8]| {
                 let inner = Inner::new(packet).expect("a packet");
-                decode(&inner, from, to)
+                decode(&inner)
             };
             assert_eq!(read(&packet), Some(Message::Test(test)));
             packet[length - 1] = 1;
@@ -379,7 +365,6 @@ mod tests {
 
     #[test]
     fn nonsense_is_refused() {
-        let (from, to) = ends();
         let sound = Answer {
             run: 1,
             number: 2,
@@ -401,9 +386,9 @@ mod tests {
             Answer { virtual_delay: -0.001, ..sound },
         ];
         let read = |answer| {
-            let packet = encode(&Message::Report(answer), from, to);
+            let packet = encode(&Message::Report(answer));
             let inner = Inner::new(&packet).expect("a packet");
-            decode(&inner, from, to)
+            decode(&inner)
         };
         assert_eq!(read(sound), Some(Message::Report(sound)));
         for answer in nonsense {

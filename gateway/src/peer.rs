@@ -3,7 +3,7 @@
 use crate::config::{Endpoint, Interface, Loss, Mode, PeerConfig};
 use crate::edge::{Edge, Head};
 use crate::keys::PublicKey;
-use crate::message::{self, Answer};
+use crate::message::Answer;
 use crate::path_mtu::PathMtu;
 use crate::promise::{Moment, Promise};
 use crate::receiver::Receiver;
@@ -15,7 +15,7 @@ use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
 use accord_transport::tunnel::repair::{Place, Repairs};
 use accord_transport::tunnel::{Gaps, Order, Part};
 use accord_units::{Duration, Time};
-use std::net::{Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 
 /// Packets and bytes, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,8 +53,6 @@ const COUNTS: f64 = 10.0;
 pub struct Peer {
     /// The configuration in the site file.
     pub config: PeerConfig,
-    /// The address in control messages.
-    pub local: Ipv6Addr,
     /// The address of its socket, if known.
     pub endpoint: Option<SocketAddr>,
     /// When something authentic last arrived in a session, and when a handshake was last begun or
@@ -77,6 +75,8 @@ pub struct Peer {
     pub(crate) gaps: Gaps,
     /// The kept part of the contract.
     pub promise: Promise,
+    /// The keys of the latest session, of this end and of the peer.
+    pub(crate) keys: Option<(PublicKey, PublicKey)>,
     /// The handshakes that the peer has made or answered.
     pub handshakes: u64,
     /// The packets that wait for others of their flows, which the peer sends again.
@@ -145,7 +145,6 @@ impl Peer {
         let packet = interface.packet();
         let run = (seed >> 32) as u32;
         Peer {
-            local: message::address(&config.public_key),
             endpoint: config.endpoint.as_ref().and_then(Endpoint::address),
             heard: Time::ZERO,
             greeted: Time::ZERO,
@@ -162,6 +161,7 @@ impl Peer {
             repairs: Repairs::default(),
             gaps: Gaps::default(),
             promise: Promise::default(),
+            keys: None,
             handshakes: 0,
             order: Order::default(),
             wait: Duration::ZERO,
@@ -273,6 +273,6 @@ impl Peer {
 
     /// The name of the peer among gateways.
     pub fn key(&self) -> PublicKey {
-        self.config.public_key
+        self.config.public_keys[0]
     }
 }

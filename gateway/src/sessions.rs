@@ -1,5 +1,6 @@
 //! The sessions of a gateway with its peers: who they are, and what keeps packets secret.
 
+use crate::keys::PublicKey;
 use accord_units::Time;
 use std::net::SocketAddr;
 
@@ -16,16 +17,17 @@ pub trait Sessions {
     /// Returns whether there is a session with a peer.
     fn is_open(&self, peer: usize) -> bool;
 
-    /// Begins a session with a peer, unless that is under way, or `again` if it is. Returns whether there
-    /// is a datagram to send, in `out`.
-    fn greet(&mut self, peer: usize, again: bool, out: &mut Vec<u8>) -> bool;
+    /// Begins a session with a peer, unless that is under way, or `again` if it is.
+    fn greet(&mut self, peer: usize, again: bool, send: &mut dyn FnMut(&[u8]));
 
-    /// Runs the timers of a session with a peer; to be called some times per second. Returns whether
-    /// there is a datagram to send, in `out`.
-    fn tick(&mut self, peer: usize, out: &mut Vec<u8>) -> bool;
+    /// Runs the timers of a session with a peer; to be called some times per second.
+    fn tick(&mut self, peer: usize, now: Time, send: &mut dyn FnMut(&[u8]));
 
     /// Returns the seconds since the keys of a session were agreed on.
     fn age(&self, peer: usize) -> Option<u64>;
+
+    /// Returns the keys of a session, of this end and of the peer, if one is open.
+    fn keys(&self, peer: usize) -> Option<(PublicKey, PublicKey)>;
 }
 
 /// The contents of a datagram.

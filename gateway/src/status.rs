@@ -49,7 +49,7 @@ fields! {
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct PeerStatus {
         "The name." name: String;
-        "The public key." public_key: String;
+        "The public key in use." public_key: String;
         "The address, if it is known." endpoint: Option<String>;
         "Largest packet to the peer, inside of the tunnel." mtu_bytes: u32, gauge "path_mtu_bytes";
         "Whether there is a session." up: bool, gauge "peer_up";
@@ -183,6 +183,7 @@ pub fn status(
     let peers = gateway.peers().iter().enumerate().map(|(i, peer)| {
         let (view, latest) = (peer.sender.view(), peer.sender.latest);
         let (up, promise) = (gateway.sessions().is_open(i), &peer.promise);
+        let keys = gateway.sessions().keys(i);
         let names = site.classes.iter().map(|c| c.name.as_str());
         let classes = names.chain(["default"]).zip(&peer.sent).zip(peer.edge.counts());
         let classes = classes.map(|((name, sent), counts)| ClassStatus {
@@ -197,7 +198,7 @@ pub fn status(
         });
         PeerStatus {
             name: peer.config.name.clone(),
-            public_key: peer.config.public_key.to_string(),
+            public_key: keys.map_or(peer.key(), |(_, theirs)| theirs).to_string(),
             endpoint: peer.endpoint.map(|e| e.to_string()),
             mtu_bytes: match &peer.path_mtu {
                 Some(search) => search.limit(),

@@ -1,8 +1,12 @@
 //! Sessions of WireGuard, by boringtun. There is no cryptography here.
 //!
-//! boringtun has one tunnel for each peer. This module finds the tunnel of a datagram, and has one
-//! limit of handshakes for all peers. Above that limit, a sender has to prove by a cookie that it
+//! boringtun has one tunnel for each pair of keys. This module finds the tunnel of a datagram, and has
+//! one limit of handshakes for all peers. Above that limit, a sender has to prove by a cookie that it
 //! receives datagrams at its address, and each address has a limit of its own.
+//!
+//! While an end changes its key, a peer has several tunnels: with the old key and with the new one. The
+//! one in use is the first on which something has arrived since its handshake. A tunnel that another
+//! one has replaced still takes what is on the way.
 
 use crate::flood::Buckets;
 use crate::keys::{PrivateKey, PublicKey, SharedKey};
@@ -24,27 +28,63 @@ const ADDED: usize = 32;
 const ROOM: usize = 148;
 /// The type of datagrams with data, in their first byte.
 const DATA: u8 = 4;
+/// The time for which a replaced tunnel takes what is on the way.
+const ON_THE_WAY: Duration = Duration::from_secs(10);
 /// The bits of an index that boringtun uses for the sessions of a peer.
 const PER_PEER: u32 = 8;
 
 /// The parameters of sessions with a peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PeerKeys {
-    /// The public key.
-    pub public: PublicKey,
+    /// The public keys: one, or two while the peer changes its own.
+    pub publics: Vec<PublicKey>,
     /// The key that both ends share.
     pub shared: Option<SharedKey>,
     /// The seconds between packets that keep mappings open.
     pub keepalive: Option<u16>,
 }
 
-/// The tunnel of one peer.
+/// A tunnel to a peer.
 struct Tunnel {
-    keys: PeerKeys,
+    /// The public keys of this end and of the peer.
+    own: PublicKey,
+    theirs: PublicKey,
     tunn: Tunn,
     /// The index by which the peer's datagrams name the tunnel. It is never used for another peer.
     slot: u32,
     open: bool,
+    /// When another tunnel replaced it, if nobody has begun a session on it since.
+    replaced: Option<Time>,
+}
+
+/// A peer and its tunnels. The first one is in use.
+struct Line {
+    keys: PeerKeys,
+    tunnels: Vec<Tunnel>,
+}
+
+impl Line {
+    fn is_open(&self) -> bool {
+        self.tunnels.iter().any(|t| t.open)
+    }
+
+    /// Returns whether a session on a tunnel is to be begun, or kept up: on the one in use, on all while
+    /// none has a session, and on those with a new key of this end.
+    fn is_called(&self, place: usize, own: PublicKey) -> bool {
+        let tunnel = &self.tunnels[place];
+        let newer = tunnel.own == own && self.tunnels[0].own != own;
+        tunnel.replaced.is_none() && (place == 0 || !self.is_open() || newer)
+    }
+
+    /// Notes that something has arrived on a tunnel: it is the one in use from now on, unless it is one
+    /// that was replaced.
+    fn use_from(&mut self, place: usize, at: Time) {
+        if place > 0 && self.tunnels[place].replaced.is_none() {
+            let tunnel = self.tunnels.remove(place);
+            self.tunnels[0].replaced = Some(at);
+            self.tunnels.insert(0, tunnel);
+        }
+    }
 }
 
 /// Sessions of WireGuard.
@@ -57,14 +97,14 @@ pub struct WireGuard {
     /// The handshakes since the start of a second.
     handshakes: (Time, u64),
     buckets: Buckets,
-    tunnels: Vec<Tunnel>,
+    peers: Vec<Line>,
     next_slot: u32,
 }
 
 impl WireGuard {
     /// Creates sessions with these peers.
-    pub fn new(private: &PrivateKey, peers: &[PeerKeys]) -> WireGuard {
-        let private = private.secret();
+    pub fn new(private_key: &PrivateKey, peers: &[PeerKeys]) -> WireGuard {
+        let private = private_key.secret();
         let public = x25519::PublicKey::from(&private);
         let mut sessions = WireGuard {
             relaxed: RateLimiter::new(&public, u64::MAX),
@@ -73,43 +113,65 @@ impl WireGuard {
             buckets: Buckets::default(),
             private,
             public,
-            tunnels: Vec::new(),
+            peers: Vec::new(),
             next_slot: 0,
         };
-        sessions.set_peers(peers);
+        sessions.set(private_key, peers);
         sessions
     }
 
-    /// Changes the peers. Those with the same keys as before keep their sessions.
-    pub fn set_peers(&mut self, peers: &[PeerKeys]) {
-        let mut before = std::mem::take(&mut self.tunnels);
+    /// Changes the key of this end and the peers. Sessions of a key that a peer still has go on. Those
+    /// of the old key of this end do so until there is one of the new key, or until they are too old.
+    pub fn set(&mut self, private: &PrivateKey, peers: &[PeerKeys]) {
+        let own = private.public();
+        let changed = own.0 != self.public.to_bytes();
+        if changed {
+            self.private = private.secret();
+            self.public = x25519::PublicKey::from(&self.private);
+            self.relaxed = RateLimiter::new(&self.public, u64::MAX);
+            self.strict = RateLimiter::new(&self.public, 0);
+        }
+        let mut before = std::mem::take(&mut self.peers);
         for keys in peers {
-            let same = before.iter().position(|t| t.keys == *keys);
-            let tunnel = match same {
-                Some(i) => before.swap_remove(i),
-                None => self.tunnel(keys),
-            };
-            self.tunnels.push(tunnel);
+            let same = before.iter().position(|line| {
+                let known = keys.publics.iter().any(|key| line.keys.publics.contains(key));
+                known && line.keys.shared == keys.shared && line.keys.keepalive == keys.keepalive
+            });
+            let mut tunnels = same.map_or(Vec::new(), |i| before.swap_remove(i).tunnels);
+            // A key that the peer no longer has is worth nothing from now on.
+            tunnels.retain(|t| keys.publics.contains(&t.theirs));
+            if changed {
+                // The key may be the one before the last: its sessions begin anew.
+                tunnels.retain(|t| t.own != own);
+            }
+            for public in &keys.publics {
+                if !tunnels.iter().any(|t| t.own == own && t.theirs == *public) {
+                    tunnels.push(self.tunnel(keys, *public));
+                }
+            }
+            self.peers.push(Line { keys: keys.clone(), tunnels });
         }
     }
 
-    fn tunnel(&mut self, keys: &PeerKeys) -> Tunnel {
+    fn tunnel(&mut self, keys: &PeerKeys, theirs: PublicKey) -> Tunnel {
         let slot = self.next_slot;
         // 24 bits are left of an index, which is more than anybody reloads.
         self.next_slot = (self.next_slot + 1) % (1 << (32 - PER_PEER));
         Tunnel {
             tunn: Tunn::new(
                 self.private.clone(),
-                x25519::PublicKey::from(keys.public.0),
+                x25519::PublicKey::from(theirs.0),
                 keys.shared.as_ref().map(|k| k.0),
                 keys.keepalive,
                 slot,
                 // The limit is kept here, for all peers together.
                 Some(Arc::new(RateLimiter::new(&self.public, u64::MAX))),
             ),
-            keys: keys.clone(),
+            own: PublicKey(self.public.to_bytes()),
+            theirs,
             slot,
             open: false,
+            replaced: None,
         }
     }
 
@@ -123,20 +185,44 @@ impl WireGuard {
         *count > HANDSHAKES
     }
 
-    /// Returns the place of the peer that a datagram is from, as far as the datagram says.
-    fn whose(&self, packet: &Packet) -> Option<usize> {
+    /// Returns the places of the peer that a datagram is from, and of its tunnel, as far as the datagram
+    /// says.
+    fn whose(&self, packet: &Packet) -> Option<(usize, usize)> {
         let index = match packet {
             Packet::HandshakeInit(init) => {
                 let half = parse_handshake_anon(&self.private, &self.public, init).ok()?;
                 let public = half.peer_static_public;
-                return (self.tunnels.iter()).position(|t| t.keys.public.0 == public);
+                let own = self.public.to_bytes();
+                return self.find(|t| t.own.0 == own && t.theirs.0 == public);
             }
             Packet::HandshakeResponse(p) => p.receiver_idx,
             Packet::PacketCookieReply(p) => p.receiver_idx,
             Packet::PacketData(p) => p.receiver_idx,
         };
         let slot = index >> PER_PEER;
-        self.tunnels.iter().position(|t| t.slot == slot)
+        self.find(|t| t.slot == slot)
+    }
+
+    fn find(&self, is: impl Fn(&Tunnel) -> bool) -> Option<(usize, usize)> {
+        let place = |line: &Line| line.tunnels.iter().position(&is);
+        (self.peers.iter().enumerate()).find_map(|(i, line)| Some((i, place(line)?)))
+    }
+
+    /// Ends the sessions of replaced tunnels after a while. The peer may begin another one with a key that
+    /// both ends still have.
+    fn forget_replaced(&mut self, peer: usize, now: Time) {
+        let over = |t: &Tunnel| t.replaced.is_some_and(|at| now.since(at) >= ON_THE_WAY);
+        if !self.peers[peer].tunnels.iter().any(over) {
+            return;
+        }
+        let own = PublicKey(self.public.to_bytes());
+        let keys = self.peers[peer].keys.clone();
+        let mut tunnels = std::mem::take(&mut self.peers[peer].tunnels);
+        for tunnel in tunnels.iter_mut().filter(|t| over(t) && t.own == own) {
+            *tunnel = self.tunnel(&keys, tunnel.theirs);
+        }
+        tunnels.retain(|t| !over(t));
+        self.peers[peer].tunnels = tunnels;
     }
 
     /// Does the work of boringtun with room for its result in `out`. Returns the result.
@@ -153,6 +239,19 @@ impl WireGuard {
             Done::Nothing | Done::Refused => out.clear(),
         }
         done
+    }
+}
+
+impl Tunnel {
+    /// Begins a session, unless that is under way, or `again` if it is.
+    fn greet(&mut self, again: bool, send: &mut dyn FnMut(&[u8])) {
+        let mut room = Vec::new();
+        let done = WireGuard::with(self, 0, &mut room, |tunn, room| {
+            tunn.format_handshake_initiation(room, again).into()
+        });
+        if let Done::Datagram(_) = done {
+            send(&room);
+        }
     }
 }
 
@@ -202,15 +301,25 @@ impl Sessions for WireGuard {
                 Err(_) => return Opened::Refused,
             }
         }
-        let Some(peer) = self.whose(&packet) else {
+        let Some((peer, place)) = self.whose(&packet) else {
             return Opened::Refused;
         };
-        let tunnel = &mut self.tunnels[peer];
+        let asks = matches!(packet, Packet::HandshakeInit(_));
+        let line = &mut self.peers[peer];
+        let was_open = line.is_open();
+        let tunnel = &mut line.tunnels[place];
         let done = WireGuard::with(tunnel, datagram.len(), out, |tunn, room| {
             tunn.decapsulate(source, datagram, room).into()
         });
-        if done != Done::Refused && !tunnel.open {
-            tunnel.open = tunnel.tunn.time_since_last_handshake().is_some();
+        if done != Done::Refused {
+            tunnel.open |= tunnel.tunn.time_since_last_handshake().is_some();
+            if asks && done != Done::Nothing {
+                tunnel.replaced = None;
+            }
+            // A peer that asks for a session has not got it yet.
+            if tunnel.open && (!asks || !was_open) {
+                line.use_from(place, at);
+            }
         }
         match done {
             Done::Packet(_) => Opened::Packet(peer),
@@ -223,10 +332,10 @@ impl Sessions for WireGuard {
     }
 
     fn seal(&mut self, peer: usize, packet: &[u8], out: &mut Vec<u8>) -> bool {
-        let tunnel = &mut self.tunnels[peer];
-        if !tunnel.open {
+        let tunnels = &mut self.peers[peer].tunnels;
+        let Some(tunnel) = tunnels.iter_mut().find(|t| t.open) else {
             return false;
-        }
+        };
         let done = WireGuard::with(tunnel, packet.len(), out, |tunn, room| {
             tunn.encapsulate(packet, room).into()
         });
@@ -235,27 +344,54 @@ impl Sessions for WireGuard {
     }
 
     fn is_open(&self, peer: usize) -> bool {
-        self.tunnels[peer].open
+        self.peers[peer].is_open()
     }
 
-    fn greet(&mut self, peer: usize, again: bool, out: &mut Vec<u8>) -> bool {
-        let tunnel = &mut self.tunnels[peer];
-        let done = WireGuard::with(tunnel, 0, out, |tunn, room| {
-            tunn.format_handshake_initiation(room, again).into()
-        });
-        matches!(done, Done::Datagram(_))
+    fn greet(&mut self, peer: usize, again: bool, send: &mut dyn FnMut(&[u8])) {
+        let own = PublicKey(self.public.to_bytes());
+        let line = &mut self.peers[peer];
+        for place in 0..line.tunnels.len() {
+            let tunnel = &line.tunnels[place];
+            // This end takes no answer to its old key.
+            if tunnel.own == own
+                && (again && tunnel.replaced.is_none() || line.is_called(place, own))
+            {
+                line.tunnels[place].greet(again, send);
+            }
+        }
     }
 
-    fn tick(&mut self, peer: usize, out: &mut Vec<u8>) -> bool {
-        let tunnel = &mut self.tunnels[peer];
-        let done = WireGuard::with(tunnel, 0, out, |tunn, room| tunn.update_timers(room).into());
-        tunnel.open = tunnel.tunn.time_since_last_handshake().is_some();
-        matches!(done, Done::Datagram(_))
+    fn tick(&mut self, peer: usize, now: Time, send: &mut dyn FnMut(&[u8])) {
+        self.forget_replaced(peer, now);
+        let own = PublicKey(self.public.to_bytes());
+        let line = &mut self.peers[peer];
+        for place in 0..line.tunnels.len() {
+            let called = line.is_called(place, own);
+            let tunnel = &mut line.tunnels[place];
+            let mut room = Vec::new();
+            if called {
+                let done = WireGuard::with(tunnel, 0, &mut room, |tunn, room| {
+                    tunn.update_timers(room).into()
+                });
+                if let Done::Datagram(_) = done {
+                    send(&room);
+                }
+            }
+            tunnel.open = tunnel.tunn.time_since_last_handshake().is_some();
+            if called && place > 0 && !tunnel.open {
+                tunnel.greet(false, send);
+            }
+        }
     }
 
     fn age(&self, peer: usize) -> Option<u64> {
-        let age = self.tunnels[peer].tunn.time_since_last_handshake()?;
+        let age = self.peers[peer].tunnels.first()?.tunn.time_since_last_handshake()?;
         Some(age.as_secs())
+    }
+
+    fn keys(&self, peer: usize) -> Option<(PublicKey, PublicKey)> {
+        let tunnel = self.peers[peer].tunnels.iter().find(|t| t.open)?;
+        Some((tunnel.own, tunnel.theirs))
     }
 }
 
@@ -269,7 +405,7 @@ mod tests {
     fn a_flood_behind_the_cookie_has_the_rate_of_its_address() {
         let own = PrivateKey::new([1; 32]);
         let keys = |byte| PeerKeys {
-            public: PrivateKey::new([byte; 32]).public(),
+            publics: vec![PrivateKey::new([byte; 32]).public()],
             shared: None,
             keepalive: None,
         };

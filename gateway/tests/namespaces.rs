@@ -487,6 +487,46 @@ fn ipv6_goes_over_ipv6() {
     assert!(rate > 10.0, "{rate} Mbps");
 }
 
+/// Both ends read their files again: the peer has a second key, and then the gateway has that key.
+#[test]
+fn a_key_changes_while_gateways_run() {
+    if !possible() {
+        return;
+    }
+    let sites = joined(&path(Queue::Fifo), CONTRACT);
+    let change = |end: usize, edit: &dyn Fn(&str) -> String| {
+        let file = sites.folder.path().join(format!("{end}.toml"));
+        let text = std::fs::read_to_string(&file).expect("readable");
+        std::fs::write(&file, edit(&text)).expect("written");
+        sites.reload[end].store(true, std::sync::atomic::Ordering::Relaxed);
+    };
+    let key = |end: usize| sites.status(end)["peers"][0]["public_key"].clone();
+    let wait_for = |what: &str, is: &dyn Fn() -> bool| {
+        let until = Instant::now() + Duration::from_secs(10);
+        while !is() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert!(is(), "{what}: {} {:?}", sites.status(1), sites.log(0));
+    };
+    let old = key(1);
+    let new = accord_gateway::keys::PrivateKey::random().expect("random");
+    new.write(&sites.folder.path().join("new.key")).expect("written");
+    let new = new.public().to_string();
+    change(1, &|text| {
+        let both = format!("public_key = [\"{new}\", {old}]");
+        text.replace(&format!("public_key = {old}"), &both)
+    });
+    wait_for("reloaded", &|| sites.log(1).iter().any(|line| line.contains("event=reloaded")));
+    assert_eq!((key(1), sites.status(1)["peers"][0]["up"].clone()), (old, true.into()));
+    change(0, &|text| text.replace("key = \"0.key\"", "key = \"new.key\""));
+    wait_for("the new key is in use", &|| key(1) == new);
+    wait_for("it is logged", &|| sites.log(0).iter().any(|line| line.contains("event=keys")));
+    for end in [0, 1] {
+        let log = sites.log(end);
+        assert!(!log.iter().any(|line| line.contains("state=down")), "{log:?}");
+    }
+}
+
 #[test]
 fn a_gateway_is_asked_and_told_while_it_runs() {
     if !possible() {

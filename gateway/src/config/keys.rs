@@ -33,8 +33,11 @@ const ADDRESS: Shape =
 const TARGET: Shape = text("an amount such as \"3 pkt\"", "size", |v| target(v).map(drop));
 const METRICS: Shape =
     text("an address such as \"127.0.0.1:9586\"", "address", |v| metrics(v).map(drop));
-const PUBLIC: Shape = text("what `accord gateway keys` prints there, in quotes", "key", |v| {
-    parsed::<PublicKey>(v).map(drop)
+const PUBLIC: Shape = Shape::Own(Checked {
+    expected: "what `accord gateway keys` prints there, in quotes, or a list of two such keys",
+    brief: "key, or list of two",
+    types: &["string", "array"],
+    check: |value| public_keys(value).map(drop),
 });
 const ENDPOINT: Shape = Shape::Own(Checked {
     expected: "a host and a port such as \"192.0.2.1:51820\", or a list of addresses",
@@ -184,7 +187,7 @@ pub(super) const DEFAULTS: Section = accord_form::section(
 
 #[rustfmt::skip]
 const PEER_KEYS: &[Key<Checked>] = &[
-    key("public_key", PUBLIC, Required, "Public key of the peer."),
+    key("public_key", PUBLIC, Required, "Public key of the peer, or a list of two while the peer changes it."),
     key("preshared_key", FILE, Nothing, "File of a key that both ends share."),
     key("endpoint", ENDPOINT, Nothing, "Host and port of the peer, or a list of addresses that are tried in turn while it is silent. A peer without endpoint calls first."),
     key("networks", Shape::List(&NETWORK), Required, "Networks behind the peer: destinations of packets to it, and sources that it may send."),
@@ -323,6 +326,23 @@ pub(super) fn point(value: &Value) -> Result<Dscp, Problem> {
         _ => string(value)?.parse(),
     };
     point.map_err(|e| Problem::new(value.span, e))
+}
+
+/// Reads a public key, or a list of two.
+pub(super) fn public_keys(value: &Value) -> Result<Vec<PublicKey>, Problem> {
+    let Some(list) = value.list() else {
+        return Ok(vec![parsed(value)?]);
+    };
+    let keys: Vec<_> = list.iter().map(parsed).collect::<Result<_, _>>()?;
+    match keys[..] {
+        [_] => Ok(keys),
+        [one, other] if one != other => Ok(keys),
+        _ => wrong(
+            value,
+            "a list of public keys has one key, or two that differ",
+            "two are the new one and the old one, while the peer changes its key",
+        ),
+    }
 }
 
 /// The most endpoints of a peer.

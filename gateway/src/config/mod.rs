@@ -211,7 +211,7 @@ fn peer(name: &str, table: &Reader, site: &Site, folder: &Path) -> Result<PeerCo
     let mut endpoints = endpoints(table, interface)?.into_iter();
     let peer = PeerConfig {
         name: name.to_string(),
-        public_key: table.get("public_key", parsed)?,
+        public_keys: table.get("public_key", keys::public_keys)?,
         preshared_key: table.opt("preshared_key", string)?.map(|file| folder.join(file)),
         endpoint: endpoints.next(),
         spares: endpoints.filter_map(|e| e.address()).collect(),
@@ -357,9 +357,9 @@ fn differs(
         }
     }
     for other in others {
-        if other.public_key == peer.public_key {
+        if let Some(place) = peer.public_keys.iter().position(|key| other.has(key)) {
             let message = format!("peer {} has the public key of peer {}", peer.name, other.name);
-            return fail(span("public_key", 0), message);
+            return fail(span("public_key", place), message);
         }
         if let Some(place) = peer.networks.iter().position(|n| other.networks.contains(n)) {
             let both = peer.networks[place];

@@ -40,7 +40,7 @@ impl Site {
     /// # Errors
     /// The message names the peer.
     pub fn check_own_key(&self, key: &PublicKey) -> Result<(), String> {
-        match self.peers.iter().find(|p| p.public_key == *key) {
+        match self.peers.iter().find(|p| p.has(key)) {
             Some(own) => Err(format!("peer {} has the key of this gateway itself", own.name)),
             None => Ok(()),
         }
@@ -122,8 +122,8 @@ pub struct Class {
 pub struct PeerConfig {
     /// The name, for people.
     pub name: String,
-    /// The public key.
-    pub public_key: PublicKey,
+    /// The public keys: one, or two while the peer changes its own.
+    pub public_keys: Vec<PublicKey>,
     /// The file of a key that both ends share, if they have one.
     pub preshared_key: Option<PathBuf>,
     /// The place to call the peer at. A peer without one calls first.
@@ -156,6 +156,11 @@ impl PeerConfig {
     pub fn endpoints(&self) -> impl Iterator<Item = SocketAddr> {
         let first = self.endpoint.as_ref().and_then(Endpoint::address);
         first.into_iter().chain(self.spares.iter().copied())
+    }
+
+    /// Returns whether this is a key of the peer.
+    pub fn has(&self, key: &PublicKey) -> bool {
+        self.public_keys.contains(key)
     }
 
     /// The most virtual delay that counts: none unless routers write it.

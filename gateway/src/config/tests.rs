@@ -253,6 +253,37 @@ fn a_peer_is_of_a_family_that_the_socket_has() {
     assert!(read("0.0.0.0:1", v4, "::/0").is_ok());
 }
 
+/// A peer that changes its key has two, and no other peer has either of them.
+#[test]
+fn a_peer_has_one_key_or_two() {
+    let keys = [1, 2, 3].map(|byte| crate::keys::PrivateKey::new([byte; 32]).public());
+    let list = |places: &[usize]| {
+        let quoted: Vec<_> = places.iter().map(|i| format!("\"{}\"", keys[*i])).collect();
+        format!("[{}]", quoted.join(", "))
+    };
+    let read = |a: &str, b: &str| {
+        let peer = |name: &str, keys: &str| {
+            format!("[peer.{name}]\npublic_key = {keys}\nnetworks = []\ncap = \"1 Mbps\"\n")
+        };
+        let head = "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n".to_string();
+        parse("", &(head + &peer("a", a) + &peer("b", b))).map_err(|e| e.to_string())
+    };
+    let site = read(&list(&[0, 1]), &list(&[2])).expect("a site");
+    assert_eq!(
+        (&site.peers[0].public_keys[..], site.peers[1].public_keys[0]),
+        (&keys[..2], keys[2])
+    );
+    for (a, b, expected) in [
+        (list(&[0, 0]), list(&[2]), "one key, or two that differ"),
+        (list(&[]), list(&[2]), "one key, or two that differ"),
+        (list(&[0, 1, 2]), list(&[2]), "one key, or two that differ"),
+        (list(&[0, 1]), list(&[2, 1]), "peer b has the public key of peer a"),
+    ] {
+        let error = read(&a, &b).expect_err(expected);
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
 /// Of the form first, and then of all keys together.
 #[test]
 fn all_mistakes_are_shown_at_once() {

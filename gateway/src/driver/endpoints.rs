@@ -51,7 +51,7 @@ impl Endpoints {
         };
         let kept = endpoints.file.as_deref().map(read).unwrap_or_default();
         for (key, address) in kept {
-            let fixed = (site.peers.iter()).any(|p| p.public_key == key && is_fixed(p));
+            let fixed = (site.peers.iter()).any(|p| p.has(&key) && is_fixed(p));
             if !fixed && site.interface.reaches(address.ip()) {
                 gateway.set_endpoint(&key, address, "it was there before");
             }
@@ -98,7 +98,7 @@ impl Endpoints {
                 format!("{} cannot be reached from {}", other.ip(), site.interface.listen)
             }
         };
-        let peer = site.peers.iter().find(|p| p.public_key == key);
+        let peer = site.peers.iter().find(|p| p.has(&key));
         if self.unusable.get(&key) != Some(&why)
             && let Some(peer) = peer
         {
@@ -109,7 +109,7 @@ impl Endpoints {
 
     /// Asks for the addresses of peers with names that are not heard.
     fn ask(&mut self, site: &Site, gateway: &Gateway<impl Sessions>, now: Time) {
-        self.next.retain(|key, _| site.peers.iter().any(|p| p.public_key == *key));
+        self.next.retain(|key, _| site.peers.iter().any(|p| p.has(key)));
         for peer in gateway.peers() {
             let Some(Endpoint::Name(host, port)) = &peer.config.endpoint else {
                 continue;
@@ -230,7 +230,7 @@ mod tests {
             );
             let site = parse("", &text).expect("a site");
             let sessions = WireGuard::new(&own, &[]);
-            let gateway = Gateway::new(&site, &own.public(), sessions, 1);
+            let gateway = Gateway::new(&site, sessions, 1);
             let mut gateway = gateway.expect("a gateway");
             let mut endpoints = Endpoints {
                 resolver: None,

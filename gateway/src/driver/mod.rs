@@ -19,7 +19,7 @@ use self::load::{Lateness, Load};
 use self::notify::Manager;
 use self::socket::Socket;
 use self::watch::Watch;
-use crate::config::{Site, load};
+use crate::config::{Interface, Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
 use crate::keys::{PrivateKey, SharedKey};
@@ -36,7 +36,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::fmt;
 use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -103,12 +103,20 @@ pub fn run(options: &Options) -> Result<Ended, RunError> {
     tracing::subscriber::with_default(log.clone(), || Driver::new(options, log)?.run())
 }
 
+/// Reads a site file and the key of the gateway.
+fn read(path: &Path) -> Result<(Site, PrivateKey), RunError> {
+    let site = load(path).map_err(RunError::Config)?;
+    let private = PrivateKey::read(&site.interface.key).map_err(RunError::Wrong)?;
+    site.check_own_key(&private.public()).map_err(RunError::Wrong)?;
+    Ok((site, private))
+}
+
 /// Returns the keys of the peers of a site.
 fn peer_keys(site: &Site) -> Result<Vec<PeerKeys>, RunError> {
     let keys = site.peers.iter().map(|peer| {
         let shared = peer.preshared_key.as_deref().map(SharedKey::read);
         Ok(PeerKeys {
-            public: peer.public_key,
+            publics: peer.public_keys.clone(),
             shared: shared.transpose().map_err(RunError::Wrong)?,
             keepalive: peer.keepalive,
         })
@@ -157,14 +165,12 @@ impl<'a> Driver<'a> {
         let (mut kept, manager) =
             if options.signals { (notify::kept(), Manager::connect()) } else { Default::default() };
         let signals = options.signals.then(signals).transpose()?;
-        let site = load(&options.path).map_err(RunError::Config)?;
-        let private = PrivateKey::read(&site.interface.key).map_err(RunError::Wrong)?;
-        site.check_own_key(&private.public()).map_err(RunError::Wrong)?;
+        let (site, private) = read(&options.path)?;
         let sessions = WireGuard::new(&private, &peer_keys(&site)?);
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).map_err(|e| RunError::Unable(format!("no randomness: {e}")))?;
         let seed = u64::from_le_bytes(seed);
-        let gateway = Gateway::new(&site, &private.public(), sessions, seed);
+        let gateway = Gateway::new(&site, sessions, seed);
         let mut gateway = gateway.map_err(RunError::Wrong)?;
         let interface = &site.interface;
         let (listen, mark, offload) = (interface.listen, interface.fwmark, interface.offload);
@@ -479,15 +485,19 @@ impl<'a> Driver<'a> {
     }
 
     fn reloaded(&mut self) -> Result<(), RunError> {
-        let site = load(&self.options.path).map_err(RunError::Config)?;
-        if site.interface != self.site.interface || site.classes != self.site.classes {
+        let (site, private) = read(&self.options.path)?;
+        let key = self.site.interface.key.clone();
+        let interface = Interface { key, ..site.interface.clone() };
+        if interface != self.site.interface || site.classes != self.site.classes {
             return Err(RunError::Wrong(
-                "[gateway] and [class] are read at the start only: restart the gateway".into(),
+                "[gateway], but for key, and [class] are read at the start only: restart the \
+                 gateway"
+                    .into(),
             ));
         }
         let keys = peer_keys(&site)?;
         self.device.change(&self.site, &site)?;
-        let changed = self.gateway.reconfigure(&site, |s| s.set_peers(&keys));
+        let changed = self.gateway.reconfigure(&site, |s| s.set(&private, &keys));
         changed.map_err(RunError::Wrong)?;
         self.site = site;
         Ok(())

@@ -17,6 +17,8 @@ pub struct Timed {
     inner: WireGuard,
     now: Rc<Cell<Time>>,
     greeted: Time,
+    /// The latest key of this end.
+    own: PublicKey,
 }
 
 impl Sessions for Timed {
@@ -32,20 +34,24 @@ impl Sessions for Timed {
         self.inner.is_open(peer)
     }
 
-    fn greet(&mut self, peer: usize, again: bool, out: &mut Vec<u8>) -> bool {
-        let greets = self.inner.greet(peer, again, out);
-        if greets {
-            self.greeted = self.now.get();
-        }
-        greets
+    fn greet(&mut self, peer: usize, again: bool, send: &mut dyn FnMut(&[u8])) {
+        let (greeted, now) = (&mut self.greeted, self.now.get());
+        self.inner.greet(peer, again, &mut |datagram| {
+            *greeted = now;
+            send(datagram);
+        });
     }
 
-    fn tick(&mut self, peer: usize, out: &mut Vec<u8>) -> bool {
+    fn tick(&mut self, peer: usize, now: Time, send: &mut dyn FnMut(&[u8])) {
         let due = self.now.get().since(self.greeted) >= Duration::from_ms(500);
-        if !self.inner.is_open(peer) && due {
-            return self.greet(peer, true, out);
+        if due && self.keys(peer).is_none_or(|(own, _)| own != self.own) {
+            return self.greet(peer, true, send);
         }
-        self.inner.tick(peer, out)
+        self.inner.tick(peer, now, send);
+    }
+
+    fn keys(&self, peer: usize) -> Option<(PublicKey, PublicKey)> {
+        self.inner.keys(peer)
     }
 
     fn age(&self, peer: usize) -> Option<u64> {
@@ -129,7 +135,7 @@ pub struct World {
     lag: [Duration; 2],
     /// The gateway that is suspended: nothing reaches it, and it does nothing.
     asleep: Option<usize>,
-    keys: [PublicKey; 2],
+    privates: [PrivateKey; 2],
 }
 
 /// The clock of the second gateway is ahead by an hour, and runs faster by 50 ppm.
@@ -159,16 +165,18 @@ impl World {
         let mut dice = Dice(seed);
         let keys = [0, 1].map(|_| PrivateKey::new(dice.bytes()));
         let shared = Rc::new(Cell::new(Time::ZERO));
-        let sites = [0, 1].map(|i| site(i, &keys[1 - i].public(), gateway, peer));
+        let sites = [0, 1].map(|i| site(i, &[keys[1 - i].public()], gateway, peer));
         let gateways = [0, 1].map(|i| {
-            let peer = PeerKeys { public: keys[1 - i].public(), shared: None, keepalive: None };
+            let peer =
+                PeerKeys { publics: vec![keys[1 - i].public()], shared: None, keepalive: None };
             let sessions = Timed {
                 inner: WireGuard::new(&keys[i], &[peer]),
                 now: shared.clone(),
                 greeted: Time::ZERO,
+                own: keys[i].public(),
             };
             let seed = dice.next();
-            Gateway::new(&sites[i], &keys[i].public(), sessions, seed).expect("a gateway")
+            Gateway::new(&sites[i], sessions, seed).expect("a gateway")
         });
         World {
             gateways,
@@ -194,8 +202,27 @@ impl World {
             cut: None,
             lag: [Duration::ZERO; 2],
             asleep: None,
-            keys: keys.map(|key| key.public()),
+            privates: keys,
         }
+    }
+
+    /// Has a gateway read a site file with this key of its own, and these of its peer.
+    #[allow(dead_code, reason = "each test uses its own part")]
+    pub fn reload(&mut self, end: usize, own: &PrivateKey, theirs: &[PublicKey]) {
+        let peer = PeerKeys { publics: theirs.to_vec(), shared: None, keepalive: None };
+        let site = site(end, theirs, "", "");
+        let set = |sessions: &mut Timed| {
+            sessions.own = own.public();
+            sessions.inner.set(own, &[peer]);
+        };
+        self.gateways[end].reconfigure(&site, set).expect("a site");
+        self.wake[end] = self.now;
+    }
+
+    /// Returns the key that a gateway began with.
+    #[allow(dead_code, reason = "each test uses its own part")]
+    pub fn key(&self, end: usize) -> PrivateKey {
+        self.privates[end].clone()
     }
 
     /// Suspends a gateway for `length`. Its clock stands still.
@@ -466,12 +493,13 @@ pub struct Flood {
 impl Flood {
     /// Makes handshakes of `count` strangers with the second gateway.
     pub fn new(world: &World, dice: &mut Dice, strangers: usize) -> Flood {
-        let to = world.keys[1];
+        let to = world.privates[1].public();
         let handshakes = (0..strangers).map(|_| {
-            let peer = PeerKeys { public: to, shared: None, keepalive: None };
+            let peer = PeerKeys { publics: vec![to], shared: None, keepalive: None };
             let mut sessions = WireGuard::new(&PrivateKey::new(dice.bytes()), &[peer]);
             let mut bytes = Vec::new();
-            assert!(sessions.greet(0, true, &mut bytes));
+            sessions.greet(0, true, &mut |datagram| bytes = datagram.to_vec());
+            assert!(!bytes.is_empty());
             bytes
         });
         Flood { handshakes: handshakes.collect() }
@@ -510,18 +538,20 @@ fn owned(output: Output) -> Owned {
     }
 }
 
-fn site(end: usize, peer: &PublicKey, gateway: &str, more: &str) -> Site {
+fn site(end: usize, peer: &[PublicKey], gateway: &str, more: &str) -> Site {
     // The first one knows a second uplink of the other.
     let endpoint = match end == 0 && more.contains(UPLINKS) {
         true => format!("[\"{}\", \"{}\"]", address(1), uplink()),
         false => format!("\"{}\"", address(1 - end)),
     };
     let service = if more.contains("service") { "" } else { "service = { contract = \"5 Mbps\" }" };
+    let keys: Vec<_> = peer.iter().map(|key| format!("\"{key}\"")).collect();
     let text = format!(
         "[gateway]\nkey = \"x\"\nlisten = \"{}\"\nqueue = \"200 KB\"\n{gateway}\n\
-         [peer.other]\npublic_key = \"{peer}\"\nendpoint = {endpoint}\nnetworks = [\"10.{}.0.0/16\"]\n\
+         [peer.other]\npublic_key = [{}]\nendpoint = {endpoint}\nnetworks = [\"10.{}.0.0/16\"]\n\
          cap = \"30 Mbps\"\n{service}\n{more}\n",
         address(end),
+        keys.join(", "),
         2 - end
     );
     parse("", &text).expect("a site")

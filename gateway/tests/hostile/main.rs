@@ -4,6 +4,7 @@
 mod contract;
 #[path = "../common/dice.rs"]
 mod dice;
+mod keys;
 mod mtu;
 mod outer;
 mod uplinks;

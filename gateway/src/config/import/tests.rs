@@ -277,7 +277,7 @@ proptest! {
         prop_assert_eq!(mtu.is_none(), site.interface.finds_mtu);
         prop_assert_eq!(site.peers.len(), expected.len());
         for (i, (peer, expected)) in site.peers.iter().zip(&expected).enumerate() {
-            prop_assert_eq!(peer.public_key.to_string(), public(10 + i as u8));
+            prop_assert_eq!(peer.public_keys[0].to_string(), public(10 + i as u8));
             let networks = peer.networks.iter().map(IpNet::to_string).collect();
             prop_assert_eq!(&expected.networks, &networks);
             prop_assert_eq!(&expected.endpoint, &peer.endpoint.as_ref().map(Endpoint::to_string));
