@@ -50,6 +50,7 @@ fields! {
     pub struct PeerStatus {
         "The name." name: String;
         "The public key in use." public_key: String;
+        "The public key of this end in use." own_public_key: Option<String>;
         "The address, if it is known." endpoint: Option<String>;
         "Largest packet to the peer, inside of the tunnel." mtu_bytes: u32, gauge "path_mtu_bytes";
         "Whether there is a session." up: bool, gauge "peer_up";
@@ -199,6 +200,7 @@ pub fn status(
         PeerStatus {
             name: peer.config.name.clone(),
             public_key: keys.map_or(peer.key(), |(_, theirs)| theirs).to_string(),
+            own_public_key: keys.map(|(own, _)| own.to_string()),
             endpoint: peer.endpoint.map(|e| e.to_string()),
             mtu_bytes: match &peer.path_mtu {
                 Some(search) => search.limit(),

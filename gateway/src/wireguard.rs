@@ -53,8 +53,12 @@ struct Tunnel {
     /// The index by which the peer's datagrams name the tunnel. It is never used for another peer.
     slot: u32,
     open: bool,
-    /// When another tunnel replaced it, if nobody has begun a session on it since.
+    /// True if a handshake of the peer was ever taken.
+    used: bool,
+    /// When another tunnel replaced it.
     replaced: Option<Time>,
+    /// The index of a session that the peer has asked for since, which brings it back into use.
+    asked: Option<u32>,
 }
 
 /// A peer and its tunnels. The first one is in use.
@@ -76,12 +80,16 @@ impl Line {
         tunnel.replaced.is_none() && (place == 0 || !self.is_open() || newer)
     }
 
-    /// Notes that something has arrived on a tunnel: it is the one in use from now on, unless it is one
-    /// that was replaced.
-    fn use_from(&mut self, place: usize, at: Time) {
-        if place > 0 && self.tunnels[place].replaced.is_none() {
-            let tunnel = self.tunnels.remove(place);
-            self.tunnels[0].replaced = Some(at);
+    /// Notes that something has arrived on a session of a tunnel: it is the one in use from now on. One that
+    /// was replaced is not, unless the peer has begun that session since: what is on the way, or was held
+    /// up there, changes nothing.
+    fn use_from(&mut self, place: usize, session: Option<u32>, at: Time) {
+        let tunnel = &self.tunnels[place];
+        if place > 0 && (tunnel.replaced.is_none() || session.is_some() && tunnel.asked == session)
+        {
+            let mut tunnel = self.tunnels.remove(place);
+            (tunnel.replaced, tunnel.asked) = (None, None);
+            (self.tunnels[0].replaced, self.tunnels[0].asked) = (Some(at), None);
             self.tunnels.insert(0, tunnel);
         }
     }
@@ -139,18 +147,29 @@ impl WireGuard {
             });
             let mut tunnels = same.map_or(Vec::new(), |i| before.swap_remove(i).tunnels);
             // A key that the peer no longer has is worth nothing from now on.
-            tunnels.retain(|t| keys.publics.contains(&t.theirs));
+            tunnels.retain(|t| keys.publics.contains(&t.theirs) && (t.own == own || t.open));
             if changed {
-                // The key may be the one before the last: its sessions begin anew.
-                tunnels.retain(|t| t.own != own);
+                // The key may be the one before: its sessions have to begin again.
+                for tunnel in tunnels.iter_mut().filter(|t| t.own == own) {
+                    self.close(tunnel);
+                }
             }
             for public in &keys.publics {
                 if !tunnels.iter().any(|t| t.own == own && t.theirs == *public) {
                     tunnels.push(self.tunnel(keys, *public));
                 }
             }
+            tunnels[0].replaced = None;
             self.peers.push(Line { keys: keys.clone(), tunnels });
         }
+    }
+
+    /// Ends the sessions of a tunnel of the present key. The times of handshakes stay, so old ones are not taken
+    /// again.
+    fn close(&self, tunnel: &mut Tunnel) {
+        let limiter = Arc::new(RateLimiter::new(&self.public, u64::MAX));
+        tunnel.tunn.set_static_private(self.private.clone(), self.public, Some(limiter));
+        (tunnel.open, tunnel.replaced, tunnel.asked) = (false, None, None);
     }
 
     fn tunnel(&mut self, keys: &PeerKeys, theirs: PublicKey) -> Tunnel {
@@ -171,7 +190,9 @@ impl WireGuard {
             theirs,
             slot,
             open: false,
+            used: false,
             replaced: None,
+            asked: None,
         }
     }
 
@@ -216,12 +237,11 @@ impl WireGuard {
             return;
         }
         let own = PublicKey(self.public.to_bytes());
-        let keys = self.peers[peer].keys.clone();
         let mut tunnels = std::mem::take(&mut self.peers[peer].tunnels);
-        for tunnel in tunnels.iter_mut().filter(|t| over(t) && t.own == own) {
-            *tunnel = self.tunnel(&keys, tunnel.theirs);
+        tunnels.retain(|t| t.own == own || !over(t));
+        for tunnel in tunnels.iter_mut().filter(|t| over(t)) {
+            self.close(tunnel);
         }
-        tunnels.retain(|t| !over(t));
         self.peers[peer].tunnels = tunnels;
     }
 
@@ -305,6 +325,10 @@ impl Sessions for WireGuard {
             return Opened::Refused;
         };
         let asks = matches!(packet, Packet::HandshakeInit(_));
+        let session = match packet {
+            Packet::PacketData(p) => Some(p.receiver_idx),
+            _ => None,
+        };
         let line = &mut self.peers[peer];
         let was_open = line.is_open();
         let tunnel = &mut line.tunnels[place];
@@ -314,11 +338,15 @@ impl Sessions for WireGuard {
         if done != Done::Refused {
             tunnel.open |= tunnel.tunn.time_since_last_handshake().is_some();
             if asks && done != Done::Nothing {
-                tunnel.replaced = None;
+                tunnel.used = true;
+                // The index of the new session is in the answer.
+                let index = out.get(4..8).and_then(|bytes| bytes.try_into().ok());
+                tunnel.asked = index.map(u32::from_le_bytes);
             }
             // A peer that asks for a session has not got it yet.
             if tunnel.open && (!asks || !was_open) {
-                line.use_from(place, at);
+                let session = if asks { tunnel.asked } else { session };
+                line.use_from(place, session, at);
             }
         }
         match done {
@@ -365,28 +393,37 @@ impl Sessions for WireGuard {
         self.forget_replaced(peer, now);
         let own = PublicKey(self.public.to_bytes());
         let line = &mut self.peers[peer];
+        let (mut room, mut expired) = (Vec::new(), None);
         for place in 0..line.tunnels.len() {
             let called = line.is_called(place, own);
             let tunnel = &mut line.tunnels[place];
-            let mut room = Vec::new();
-            if called {
-                let done = WireGuard::with(tunnel, 0, &mut room, |tunn, room| {
-                    tunn.update_timers(room).into()
-                });
-                if let Done::Datagram(_) = done {
-                    send(&room);
-                }
+            // The clock of a tunnel goes on by its timers alone, so they run in those that are not in use, too.
+            let done =
+                WireGuard::with(tunnel, 0, &mut room, |tunn, room| tunn.update_timers(room).into());
+            // This end takes no answer to its old key.
+            let begins = room.first().is_some_and(|first| *first != DATA);
+            if done != Done::Refused && !room.is_empty() && called && (tunnel.own == own || !begins)
+            {
+                send(&room);
             }
             tunnel.open = tunnel.tunn.time_since_last_handshake().is_some();
-            if called && place > 0 && !tunnel.open {
+            if called && place > 0 && !tunnel.open && tunnel.own == own {
                 tunnel.greet(false, send);
             }
+            if done == Done::Refused && place > 0 && !tunnel.used {
+                expired = Some(place);
+            }
+        }
+        // boringtun gives up tunnels that nobody uses, and then has no timers for a peer that does.
+        if let Some(place) = expired {
+            let (keys, theirs) = (line.keys.clone(), line.tunnels[place].theirs);
+            self.peers[peer].tunnels[place] = self.tunnel(&keys, theirs);
         }
     }
 
     fn age(&self, peer: usize) -> Option<u64> {
-        let age = self.peers[peer].tunnels.first()?.tunn.time_since_last_handshake()?;
-        Some(age.as_secs())
+        let tunnel = self.peers[peer].tunnels.iter().find(|t| t.open)?;
+        Some(tunnel.tunn.time_since_last_handshake()?.as_secs())
     }
 
     fn keys(&self, peer: usize) -> Option<(PublicKey, PublicKey)> {
@@ -399,19 +436,105 @@ impl Sessions for WireGuard {
 mod tests {
     use super::*;
 
+    const FROM: &str = "192.0.2.9:7";
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Duration::from_ms(ms)
+    }
+
+    fn key(byte: u8) -> PrivateKey {
+        PrivateKey::new([byte; 32])
+    }
+
+    fn peer(bytes: &[u8]) -> [PeerKeys; 1] {
+        let publics = bytes.iter().map(|byte| key(*byte).public()).collect();
+        [PeerKeys { publics, shared: None, keepalive: None }]
+    }
+
+    fn open(sessions: &mut WireGuard, datagram: &[u8], at: Time) -> (Opened, Vec<u8>) {
+        let mut out = Vec::new();
+        let opened = sessions.open(FROM.parse().expect("an address"), datagram, at, &mut out);
+        (opened, out)
+    }
+
+    fn sealed(sessions: &mut WireGuard) -> Vec<u8> {
+        let mut packet = [0; 28];
+        (packet[0], packet[3]) = (0x45, 28);
+        let mut out = Vec::new();
+        assert!(sessions.seal(0, &packet, &mut out));
+        out
+    }
+
+    fn initiations(sessions: &mut WireGuard) -> Vec<Vec<u8>> {
+        let mut sent = Vec::new();
+        sessions.greet(0, true, &mut |datagram| sent.push(datagram.to_vec()));
+        sent
+    }
+
+    /// Ends a handshake that one end has begun. Returns what the other one has taken.
+    fn joined(begins: &mut WireGuard, other: &mut WireGuard, initiation: &[u8], ms: u64) -> Opened {
+        let (_, answer) = open(other, initiation, at(ms));
+        let (_, confirms) = open(begins, &answer, at(ms));
+        open(other, &confirms, at(ms)).0
+    }
+
+    fn theirs(sessions: &WireGuard) -> Option<PublicKey> {
+        sessions.keys(0).map(|(_, theirs)| theirs)
+    }
+
+    /// What was recorded or held up on the way does not bring an old key back into use.
+    #[test]
+    fn old_datagrams_change_nothing_after_a_change_of_keys() {
+        let mut a = WireGuard::new(&key(1), &peer(&[2]));
+        let mut b = WireGuard::new(&key(2), &peer(&[3, 1]));
+        let recorded = initiations(&mut a).remove(0);
+        assert_eq!(joined(&mut a, &mut b, &recorded, 1000), Opened::Nothing(0));
+        // The last initiation and a datagram of the old key are held up.
+        let held = [initiations(&mut a).remove(0), sealed(&mut a)];
+        a.set(&key(3), &peer(&[2]));
+        let new = initiations(&mut a).remove(0);
+        joined(&mut a, &mut b, &new, 2000);
+        assert_eq!(theirs(&b), Some(key(3).public()));
+        assert!(matches!(open(&mut b, &held[0], at(3000)).0, Opened::Answer(Some(0))));
+        assert!(matches!(open(&mut b, &held[1], at(3000)).0, Opened::Packet(0)));
+        assert_eq!(theirs(&b), Some(key(3).public()));
+        let datagram = sealed(&mut b);
+        assert_eq!(open(&mut a, &datagram, at(3000)).0, Opened::Packet(0));
+        // The old session has ended, and an old initiation begins none.
+        for sessions in [&mut a, &mut b] {
+            sessions.tick(0, at(13_000), &mut |_| {});
+        }
+        assert_eq!(open(&mut b, &recorded, at(14_000)).0, Opened::Refused);
+        assert_eq!(open(&mut b, &held[1], at(14_000)).0, Opened::Refused);
+        assert_eq!((a.peers[0].tunnels.len(), b.peers[0].tunnels.len()), (1, 2));
+        // The old key is a key still: the change can be taken back.
+        a.set(&key(1), &peer(&[2]));
+        let back = initiations(&mut a).remove(0);
+        joined(&mut a, &mut b, &back, 20_000);
+        assert_eq!(theirs(&b), Some(key(1).public()));
+    }
+
+    /// Keys that nobody has a session with are forgotten when they change, however often that is.
+    #[test]
+    fn keys_without_sessions_leave_nothing() {
+        let mut sessions = WireGuard::new(&key(1), &peer(&[100]));
+        for byte in 2..20 {
+            sessions.set(&key(byte), &peer(&[100, 100 + byte]));
+            assert_eq!(sessions.peers[0].tunnels.len(), 2);
+            // Nobody calls with an old key.
+            let own = key(byte).public();
+            assert!(sessions.peers[0].tunnels.iter().all(|tunnel| tunnel.own == own));
+        }
+    }
+
     /// Initiations of one address with the right cookie: 100 in a second go without it, and then five and
     /// 20 per second are looked at. A peer with another address gets in all the same.
     #[test]
     fn a_flood_behind_the_cookie_has_the_rate_of_its_address() {
-        let own = PrivateKey::new([1; 32]);
-        let keys = |byte| PeerKeys {
-            publics: vec![PrivateKey::new([byte; 32]).public()],
-            shared: None,
-            keepalive: None,
-        };
-        let mut sessions = WireGuard::new(&own, &[keys(2)]);
+        let own = key(1);
+        let mut sessions = WireGuard::new(&own, &peer(&[2]));
         let tunnel = |byte: u8| {
-            let private = PrivateKey::new([byte; 32]).secret();
+            let private = key(byte).secret();
             let limiter =
                 Some(Arc::new(RateLimiter::new(&x25519::PublicKey::from(&private), u64::MAX)));
             Tunn::new(private, x25519::PublicKey::from(own.public().0), None, None, 1, limiter)

@@ -1,11 +1,13 @@
 """Measures how fast a tunnel of two gateways is against one of wireguard-go, per processor core.
 
     sudo python3 gateway/tools/speed.py target/dist/accord [--rounds N] [--seconds S] [--connections 1,4]
+        [--busy N] [--priority]
 
 Both run in turn on this machine: two namespaces, a veth pair of MTU 1500, TCP of the kernel by iperf3
 through the tunnel. The gateways encrypt, and their controllers are on. wireguard-go is installed by
 `go install`, unless `WIREGUARD_GO` says where it is. Prints a table as Markdown, with medians of the
-rounds.
+rounds. `--busy` runs as many other processes that never rest, and `--priority` gives the tunnels' programs the
+scheduling policy of the systemd unit.
 
 Processor time is that of both daemons, and of these and iperf3 at both ends, as the kernel accounts it
 to processes. What other programs do on the machine makes all figures worse.
@@ -16,6 +18,8 @@ import os
 import pathlib
 import shutil
 import statistics
+import subprocess
+import sys
 import tempfile
 
 import sites
@@ -40,7 +44,7 @@ def wireguard_go():
     return str(program)
 
 
-def measure(kind, program, streams, seconds):
+def measure(kind, program, streams, seconds, priority):
     """Returns Gbit/s, processor seconds of both daemons, and of all with iperf3."""
     with sites.Sites() as two:
         if kind == "wireguard-go":
@@ -48,6 +52,11 @@ def measure(kind, program, streams, seconds):
         else:
             plain = "\noffload = false" if kind == PLAIN else ""
             processes = two.gateways(program, peer='cap = "20 Gbps"', gateway=GATEWAY + plain)
+        for process in processes:
+            # All threads of it.
+            for thread in os.listdir(f"/proc/{process.pid}/task"):
+                if priority:
+                    os.sched_setscheduler(int(thread), os.SCHED_RR, os.sched_param(1))
         two.iperf3(1, "-P", str(streams))
         before = sum(sites.cpu(p.pid) for p in processes)
         results = two.iperf3(seconds, "-P", str(streams))
@@ -64,16 +73,27 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--connections", default="1,4")
+    parser.add_argument("--busy", type=int, default=0)
+    parser.add_argument("--priority", action="store_true")
     options = parser.parse_args()
     sites.need("ip", "wg", "iperf3")
     programs = {"gateway": options.accord, "wireguard-go": wireguard_go(), PLAIN: options.accord}
     print("| tunnel | TCP connections | Gbit/s | CPU-s per Gbit, daemons | CPU-s per Gbit, all | Gbit/s per core |")
     print("|---|---|---|---|---|---|")
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(options.busy)]
+    try:
+        table(options, programs)
+    finally:
+        for process in busy:
+            process.kill()
+
+
+def table(options, programs):
     for streams in map(int, options.connections.split(",")):
         got = {kind: [] for kind in programs}
         for _ in range(options.rounds):
             for kind, program in programs.items():
-                got[kind].append(measure(kind, program, streams, options.seconds))
+                got[kind].append(measure(kind, program, streams, options.seconds, options.priority))
         per_core = {}
         for kind, rounds in got.items():
             rate = statistics.median(gbit / took for gbit, took, _, _ in rounds)

@@ -410,8 +410,12 @@ fn set_routes(
             });
         }
     }
-    let gone = before.iter().filter(|n| !after.contains(n));
-    ip(&gone.map(delete).collect::<String>())
+    let gone: String = before.iter().filter(|n| !after.contains(n)).map(delete).collect();
+    if !gone.is_empty() {
+        // Those that are not there are none the less gone.
+        let _ = ip_output(&["-force", "-batch", "-"], &gone);
+    }
+    Ok(())
 }
 
 /// Sets the rules by which unmarked packets take a network of all addresses, if there is one, and marked

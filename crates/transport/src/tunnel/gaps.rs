@@ -111,7 +111,8 @@ impl Gaps {
     }
 
     /// Returns whether a packet of a site is the second one of a late packet and its repair. `reported`
-    /// says whether its datagram was reported missing. Of equal packets, as many arrive as were sent.
+    /// says whether its datagram was reported missing. Of equal packets, as many arrive as were sent, unless
+    /// one is late and nobody sends it again.
     pub fn is_repeated(&mut self, packet: &[u8], reported: bool, at: Time) -> bool {
         if at >= self.until {
             self.recent.clear();
@@ -122,7 +123,7 @@ impl Gaps {
         while self.recent.front().is_some_and(is_old) || self.recent.len() > MOST_RECENT {
             self.recent.pop_front();
         }
-        while self.late.front().is_some_and(is_old) {
+        while self.late.front().is_some_and(is_old) || self.late.len() > MOST_REPORTED {
             self.late.pop_front();
         }
         let mut hasher = DefaultHasher::new();
@@ -149,6 +150,9 @@ impl Gaps {
     /// Returns the counters that are missing by now. Those of the 64 places before that were reported and
     /// have not arrived are listed again, because a list may be lost.
     pub fn take(&mut self, now: Time) -> Option<Missing> {
+        while self.reported.front().is_some_and(|(then, _)| now.since(*then) > ARRIVING) {
+            self.reported.pop_front();
+        }
         let mut missing = self.sessions.iter_mut().find_map(Session::take)?;
         let session = missing.first.session;
         let last = missing.counters().last().unwrap_or(missing.first.counter);
@@ -323,6 +327,26 @@ mod tests {
             assert!(!arrives(7, b"late", 5), "an equal packet of the site");
             assert!(!arrives(8, b"same", 20_000), "much later");
         }
+    }
+
+    /// A peer whose packets all come late costs no more memory than others.
+    #[test]
+    fn late_packets_are_bounded() {
+        let (mut gaps, now) = (Gaps::default(), Time::ZERO);
+        for block in 0..2000u64 {
+            for counter in (0..8).step_by(2).chain((1..8).step_by(2)) {
+                let place = place(8 * block + counter);
+                let reported = gaps.on_arrival(place, false);
+                gaps.is_repeated(&place.counter.to_be_bytes(), reported, now);
+                while gaps.take(now).is_some() {}
+            }
+        }
+        assert!(gaps.late.len() <= MOST_REPORTED + 1, "{}", gaps.late.len());
+        assert!(!gaps.late.is_empty());
+        // What has not arrived for long is forgotten.
+        gaps.on_arrival(place(20_000), false);
+        gaps.take(now + ARRIVING * 2);
+        assert!(gaps.reported.is_empty());
     }
 
     proptest! {

@@ -14,8 +14,9 @@ const ROUND_TRIPS: u64 = 4;
 const LEAST: Duration = Duration::from_ms(250);
 /// The longest time from the first transmission of a packet to its last one.
 pub const LONGEST: Duration = Duration::from_secs(3);
-/// The most bytes that are kept for repair.
+/// The most bytes, and the most packets, that are kept for repair.
 const MOST_KEPT: usize = 8 << 20;
+const MOST_PACKETS: usize = 8192;
 /// The time after a report of missing packets for which packets are kept. A path without losses needs none.
 const KEEPING: Duration = Duration::from_secs(10);
 
@@ -136,7 +137,10 @@ impl<P> Repairs<P> {
     pub fn keep(&mut self, place: Place, (packet, bytes): (P, usize), sent: Time, now: Time) {
         let longest = self.patience;
         let is_old = |kept: &Kept<P>| now.since(kept.sent) > longest;
-        while self.bytes > MOST_KEPT || self.kept.front().is_some_and(is_old) {
+        while self.bytes > MOST_KEPT
+            || self.kept.len() >= MOST_PACKETS
+            || self.kept.front().is_some_and(is_old)
+        {
             let Some(old) = self.kept.pop_front() else {
                 break;
             };
@@ -192,6 +196,10 @@ impl<P> Repairs<P> {
         let is_old = |(sent, _): &(Time, P)| now.since(*sent) > longest;
         while self.due.front().is_some_and(is_old) {
             self.due.pop_front();
+        }
+        if now > self.until + LONGEST {
+            // Nothing of it could be sent again.
+            (self.kept, self.bytes) = (VecDeque::new(), 0);
         }
         self.due.front().map(|(_, repair)| repair)
     }
