@@ -5,8 +5,9 @@
     x (others) --------+
 
 All tunnels go from `a` to `b`. The kernel of this machine may have no netem, so a process carries packets
-between two TUN devices and delays them. Everything runs under a real-time priority, so other work on the
-machine makes packets late rarely. It takes root and iproute2. Everything made here is removed at the end.
+between two TUN devices and delays them. The gateways and that process have a real-time policy, and everything else
+a high priority, so other work on the machine makes packets late rarely. It takes root and iproute2. Everything made
+here is removed at the end.
 
 The program is also run by itself, as a process inside a namespace: see `main`.
 """
@@ -34,6 +35,8 @@ SITES = (1, 2, 3)
 CONNECTIONS = 4
 # Not a real-time policy: two spinning threads of Go would keep a machine with two processors for themselves.
 PRIORITY = ("nice", "-n", "-20")
+# The policy of the systemd unit of a gateway, which rests between packets. The wire has it, too.
+UNIT = ("chrt", "--rr", "1")
 ECHO = 7007
 
 
@@ -67,7 +70,7 @@ class Crossing(sites.Sites):
                 # Whole packets, as on a wire, not segments joined to larger ones.
                 sites.run("ip", "-n", end, "link", "set", "w", "gso_max_segs", "1", "mtu", "1500")
                 sites.run("ip", "-n", end, "route", "add", "default", "via", there)
-            self.start(2, *PRIORITY, sys.executable, __file__, "wire", f"/var/run/netns/{r}", f"/var/run/netns/{b}", self.delay, self.loss)
+            self.start(2, *UNIT, sys.executable, __file__, "wire", f"/var/run/netns/{r}", f"/var/run/netns/{b}", self.delay, self.loss)
             self.wait(lambda: "w:" in self.at(1, "cat", "/proc/net/dev"), "there is no wire")
             self.wait(lambda: "w:" in self.at(2, "cat", "/proc/net/dev"), "there is no wire")
             self.up(r, "w", "192.0.2.13")

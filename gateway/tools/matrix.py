@@ -25,7 +25,7 @@ import pathlib
 import statistics
 
 import sites
-from crossing import HERE, PRIORITY, SITES, THERE, Crossing, inner
+from crossing import HERE, PRIORITY, SITES, THERE, UNIT, Crossing, inner
 from speed import wireguard_go
 
 MBPS = 30
@@ -55,7 +55,7 @@ def gateways(crossing, program, options):
                 f'cap = "50 Mbps"\nbreaker = {{ loss = {options.breaker} }}\nservice = {{ contract = "{contract} Mbps", weight = {weight}{bound} }}\n'
             )
             log = open(file.with_suffix(".log"), "w")
-            crossing.start(end, *PRIORITY, program, "gateway", "run", file, stderr=log)
+            crossing.start(end, *UNIT, program, "gateway", "run", file, stderr=log)
     states = lambda: [
         peer["state"] for side in sides for site in SITES for peer in crossing.status(program, f"{side}{site}")
     ]
@@ -120,7 +120,7 @@ def main():
     parser.add_argument("--target", default="3 pkt", help="the accumulation of a tunnel of weight 1")
     parser.add_argument("--breaker", type=float, default=0.25, help="the lost part that trips the circuit breaker")
     options = parser.parse_args()
-    sites.need("ip", "tc", "ping", "nice")
+    sites.need("ip", "tc", "ping", "nice", "chrt")
     systems = options.systems.split(",")
     if systems != ["gateway"]:
         sites.need("wg")
