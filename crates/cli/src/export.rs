@@ -70,6 +70,10 @@ fn chosen(loaded: &LoadedRun, engine: Option<Engine>) -> Result<&Run, Failure> {
         Some(engine) => of(engine),
         None => of(Engine::Packet).or_else(|| loaded.runs.first()),
     };
+    if run.is_some_and(|run| run.only_over.is_some()) {
+        let why = format!("{} has means only, and no samples", loaded.path.display());
+        return Err(Failure::new(why).hint("run the sweep again with --series"));
+    }
     run.filter(|r| !r.time.is_empty()).ok_or_else(|| {
         let names: Vec<_> = (loaded.runs.iter()).map(|r| r.manifest.engine.to_string()).collect();
         let why = format!("{} has no series of that engine", loaded.path.display());

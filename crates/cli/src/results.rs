@@ -24,6 +24,11 @@ pub fn keep(dir: &Path, options: &RunOptions, build: &str) -> Result<Kept, Failu
         Some(_) => format!("{build}-skip"),
         None => build.into(),
     };
+    // Nor is one over another medium, if any is.
+    let build = match options.live {
+        Some(live) => format!("{build}-{live:?}"),
+        None => build,
+    };
     let kept = Kept::beside(dir, &build)?;
     if options.fresh {
         kept.discard();

@@ -42,6 +42,35 @@ fn means_of_a_sweep_are_those_of_its_samples() {
     accord(at, &["plot", "means", "--metric", "throughput", "-o", "sweep.svg"]).with(0);
     let refused =
         accord(at, &["plot", "means/210", "--metric", "throughput", "-o", "time.svg"]).with(2);
-    assert!(refused.stderr.contains("only the means of these runs are kept"), "{refused:#?}");
+    let told = "of 1 of these 1 runs only the means over 0.2–0.6 s are kept";
+    assert!(refused.stderr.contains(told), "{refused:#?}");
     assert!(refused.stderr.contains("--series"), "{refused:#?}");
+    // Another part of the time is in the samples only.
+    let part = ["plot", "means", "--metric", "throughput", "--time", "0.3..0.5", "-o", "part.svg"];
+    let refused = accord(at, &part).with(2);
+    assert!(refused.stderr.contains("of 146 of these 210 runs"), "{refused:#?}");
+    let refused = accord(at, &["export", "flent", "means/210"]).with(2);
+    assert!(refused.stderr.contains("means only"), "{refused:#?}");
+    accord(at, &["export", "flent", "means/001"]).with(0);
+}
+
+/// A steady part whose ends are no whole picoseconds as seconds: its means are found.
+#[test]
+fn means_over_a_long_time_are_found() {
+    let text = sweep()
+        .replace("0.6 s\"\nsample = \"5 ms", "8193.2 s\"\nsample = \"8 s")
+        .replace("steady = [\"0.2 s\", \"0.6 s\"]", "steady = [\"4096.6 s\", \"8193.2 s\"]")
+        .replace(
+            "[flow.b]",
+            "[flow.c]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n[flow.b]",
+        );
+    let dir = folder(&[("long.toml", &text)]);
+    let at = dir.path();
+    accord(at, &["run", "long.toml", "-e", "theory", "-o", "long"]).with(0);
+    let rows = |point: &str| {
+        let summary = fs::read_to_string(at.join("long/summary.csv")).expect("a summary");
+        summary.lines().filter(|line| line.contains(point)).count()
+    };
+    assert!(rows("1000 Kbps") > 0 || rows("1 Mbps") > 0);
+    assert_eq!(rows("1005 Kbps"), rows("2045 Kbps"));
 }

@@ -201,8 +201,8 @@ impl Run {
 
     /// Returns the indices of the sampling periods that lie within `window`.
     pub fn within(&self, window: Window) -> std::ops::Range<usize> {
-        if let Some(only) = self.only_over {
-            return 0..usize::from(only == window);
+        if self.only_over.is_some() {
+            return 0..usize::from(self.is_only_over(window));
         }
         let (start, end) = (window.start.as_secs_f64(), window.end.as_secs_f64());
         let period = self.time.first().copied().unwrap_or(0.0);
@@ -210,6 +210,14 @@ impl Run {
         let from = self.time.partition_point(|t| *t < start + period / 2.0);
         let to = self.time.partition_point(|t| *t < end + period / 2.0);
         from..to.max(from)
+    }
+
+    /// Returns whether one value per series over this window is all that is kept. Windows in seconds are
+    /// some picoseconds off where they are long.
+    pub fn is_only_over(&self, window: Window) -> bool {
+        let apart = |a: Time, b: Time| a.since(b).max(b.since(a));
+        let near = |a, b| apart(a, b) < Duration::from_ns(1);
+        self.only_over.is_some_and(|o| near(o.start, window.start) && near(o.end, window.end))
     }
 
     /// Returns the time that was skipped.
@@ -232,7 +240,7 @@ impl Run {
     /// values, or for a ratio that of its two metrics. Returns `None` if there is no value in the
     /// window.
     pub fn mean(&self, metric: Metric, entity: Entity, window: Window) -> Option<f64> {
-        if self.only_over == Some(window)
+        if self.is_only_over(window)
             && let Some(series) = self.series(metric, entity)
         {
             return series.values.first().copied().filter(|value| !value.is_nan());

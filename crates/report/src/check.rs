@@ -370,6 +370,12 @@ fn missing(runs: &[(Engine, Vec<&Run>)], expectation: &Expectation, engine: Engi
     if !runs.iter().all(recorded) {
         return format!("the {engine} engine did not record {metric}");
     }
+    if let Some(only) = runs.iter().find_map(|run| run.only_over) {
+        let kept = show::window(only);
+        return format!(
+            "of the {engine} run only means over {kept} are kept: --series keeps samples"
+        );
+    }
     let during = show::window(expectation.during);
     if runs.iter().any(|r| r.within(expectation.during).is_empty()) {
         return format!("the {engine} run has no sample in {during}");

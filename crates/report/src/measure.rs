@@ -48,6 +48,10 @@ impl Figure {
     /// statistic over time. A flow that is not active adds nothing, and the window counts in full.
     /// Only theory can lack a value for a sample, if it has no equilibrium.
     fn sum(&self, run: &Run, entities: &[Entity]) -> Option<f64> {
+        if run.only_over.is_some() && entities.len() > 1 {
+            // The mean of a flow counts the time in which it was active.
+            return None;
+        }
         let within = run.within(self.during);
         let series = entities.iter().map(|&e| run.series(self.metric, e));
         let columns: Vec<&[f64]> = (series.flatten()).map(|s| &s.values[within.clone()]).collect();
@@ -69,6 +73,10 @@ impl Figure {
     fn over_time(&self, run: &Run, entity: Entity) -> Option<f64> {
         if self.over == Over::Mean {
             return run.mean(self.metric, entity, self.during);
+        }
+        if run.only_over.is_some() && self.metric.of() != Of::Transfer {
+            // The one value of each series is a mean.
+            return None;
         }
         let samples = run.samples(self.metric, entity, self.during);
         if let Over::State(name) = self.over {

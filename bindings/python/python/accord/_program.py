@@ -39,10 +39,18 @@ def main() -> int:
 
 
 def _build(files: Iterable[Path]) -> str:
-    """Return the identity under which results are kept: that of the package and of the files."""
+    """Return the identity under which results are kept.
+
+    It is that of the package, of the files, and of the modules next to them that they have imported.
+    """
     package = Path(_accord.__file__).stat()
     digest = hashlib.sha256(f"{package.st_size} {package.st_mtime_ns}".encode())
-    for file in sorted(files):
+    folders = {file.resolve().parent for file in files}
+    modules = (getattr(module, "__file__", None) for module in list(sys.modules.values()))
+    imported = {Path(module).resolve() for module in modules if module}
+    own = (module for module in imported if "site-packages" not in module.parts)
+    near = {module for module in own if folders & set(module.parents)}
+    for file in sorted({file.resolve() for file in files} | near):
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 

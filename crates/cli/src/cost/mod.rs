@@ -81,7 +81,9 @@ pub fn estimate(
         work += reps * each.iter().sum::<f64>();
         longest = each.iter().copied().fold(longest, f64::max);
         let samples = here.len() as f64 * values_of(scenario);
-        largest = f64::max(largest, samples);
+        // The runs of a point are there together.
+        let together = f64::max(AT_ONCE as f64, reps * here.len() as f64);
+        largest = f64::max(largest, together * values_of(scenario));
         let (values, point) = match means {
             true => (here.len() as f64 * columns(scenario), MEANS_BYTES),
             false => (samples, POINT_BYTES),
@@ -102,7 +104,7 @@ pub fn estimate(
         }
     }
     if !sampled {
-        memory += AT_ONCE as f64 * VALUE_BYTES * largest;
+        memory += VALUE_BYTES * largest;
     }
     let at_once = cores.min(runs as f64);
     // Runs of one engine are parallel, limited by their number.

@@ -13,6 +13,7 @@ use crate::axis::{Grid, Settings};
 use crate::files::Stored;
 use crate::range;
 use crate::show;
+use accord_record::Run;
 use accord_scenario::{Metric, Of, Window};
 use spread::distribution;
 use std::collections::BTreeSet;
@@ -30,10 +31,20 @@ pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureErro
     }
     let subjects = subjects(stored, request)?;
     let runs = || stored.iter().flat_map(|s| s.points.iter().flat_map(|p| &p.runs));
-    if matches!(kind, Kind::Time | Kind::Cdf) && runs().any(|run| run.only_over.is_some()) {
+    let over = |run: &Run| match (kind, request.time) {
+        (Kind::Sweep | Kind::Map, None) => false,
+        (Kind::Sweep | Kind::Map, Some(time)) => !run.is_only_over(time),
+        _ => true,
+    };
+    let lacks = |run: &&Run| run.only_over.is_some() && over(run);
+    if request.metric.of() != Of::Transfer
+        && let Some(only) = runs().find(lacks).and_then(|run| run.only_over)
+    {
+        let (count, all) = (runs().filter(lacks).count(), runs().count());
+        let kept = show::window(only);
         return Err(FigureError::wrong(
-            "only the means of these runs are kept, and no samples",
-            "run the sweep again with --series, or choose --kind sweep",
+            format!("of {count} of these {all} runs only the means over {kept} are kept"),
+            "run the sweep again with --series, or choose --kind sweep without --time",
         ));
     }
     let (x, y, content, looks) = match kind {
