@@ -227,7 +227,7 @@ fn ends_outside_get_orders_and_their_packets_keep_their_bytes() {
     machine.advance(Time::ZERO);
     let supplied = machine.orders().into_iter().any(|o| matches!(o, Order::Supply(0, u64::MAX)));
     assert!(supplied);
-    let bytes = ip::wrap_udp(([1; 4], 1), ([2; 4], 2), CAPABLE, &[7; 500]);
+    let bytes = ip::wrap_udp(([1; 4], 1), ([2; 4], 2), CAPABLE, vec![7; 500]);
     for tos in [CAPABLE, CAPABLE, EXPEDITED] {
         machine.send(0, 0, &Whole { tos, is_data: true, bytes: &bytes });
     }
@@ -286,7 +286,7 @@ fn packets_of_riders_are_handed_over_at_the_entry_of_their_tunnel() {
     let s = s;
     let all: Vec<NodeId> = (0..s.nodes.len()).collect();
     let mut machine = Machine::new(&s, &all);
-    let bytes = ip::wrap_udp(([1; 4], 1), ([2; 4], 2), 0, &[7; 500]);
+    let bytes = ip::wrap_udp(([1; 4], 1), ([2; 4], 2), 0, vec![7; 500]);
     let whole = Whole { tos: 0, is_data: true, bytes: &bytes };
     machine.send(1, 0, &whole);
     let entered = |machine: &mut Machine, ms: u64| {

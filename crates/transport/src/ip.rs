@@ -71,30 +71,39 @@ impl<'a> Ipv4Packet<'a> {
 }
 
 /// Returns the packet that carries a UDP datagram from one address and port to another. Its UDP
-/// checksum is zero, which means that there is none [RFC 768].
+/// checksum is zero, which means that there is none [RFC 768]. Takes no memory if the datagram has
+/// room for the headers.
 ///
 /// # Panics
 /// Panics if the packet would be longer than 65535 bytes.
-pub fn wrap_udp(from: ([u8; 4], u16), to: ([u8; 4], u16), tos: u8, payload: &[u8]) -> Vec<u8> {
-    let length = u16::try_from(UDP_HEADERS + payload.len()).expect("a packet of IPv4");
-    let mut packet = Vec::with_capacity(usize::from(length));
-    packet.extend([0x45, tos]);
-    packet.extend(length.to_be_bytes());
-    // No identification. The packet must not be cut into fragments; 64 hops; no checksum yet.
-    packet.extend([0, 0, 0x40, 0, 64, UDP, 0, 0]);
-    packet.extend(from.0);
-    packet.extend(to.0);
-    let words = packet.as_chunks::<2>().0.iter();
+pub fn wrap_udp(
+    from: ([u8; 4], u16),
+    to: ([u8; 4], u16),
+    tos: u8,
+    mut datagram: Vec<u8>,
+) -> Vec<u8> {
+    let payload = datagram.len();
+    let length = u16::try_from(UDP_HEADERS + payload).expect("a packet of IPv4");
+    let mut header = [0; UDP_HEADERS];
+    (header[0], header[1]) = (0x45, tos);
+    header[2..4].copy_from_slice(&length.to_be_bytes());
+    // No identification. The packet must not be cut into fragments; 64 hops.
+    (header[6], header[8], header[9]) = (0x40, 64, UDP);
+    header[12..16].copy_from_slice(&from.0);
+    header[16..20].copy_from_slice(&to.0);
+    let words = header[..20].as_chunks::<2>().0.iter();
     let sum: u32 = words.map(|w| u32::from(u16::from_be_bytes(*w))).sum();
     let folded = (sum & 0xffff) + (sum >> 16);
     let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
-    packet[10..12].copy_from_slice(&checksum.to_be_bytes());
-    packet.extend(from.1.to_be_bytes());
-    packet.extend(to.1.to_be_bytes());
-    packet.extend((length - 20).to_be_bytes());
-    packet.extend([0, 0]);
-    packet.extend(payload);
-    packet
+    header[10..12].copy_from_slice(&checksum.to_be_bytes());
+    header[20..22].copy_from_slice(&from.1.to_be_bytes());
+    header[22..24].copy_from_slice(&to.1.to_be_bytes());
+    header[24..26].copy_from_slice(&(length - 20).to_be_bytes());
+    datagram.reserve_exact(UDP_HEADERS);
+    datagram.extend(header);
+    datagram.copy_within(..payload, UDP_HEADERS);
+    datagram[..UDP_HEADERS].copy_from_slice(&header);
+    datagram
 }
 
 /// An IPv6 packet that is as long as its header says.

@@ -322,7 +322,7 @@ fn a_datagram_comes_out_of_its_packet() {
     for length in [0, 1, 1472, 65_507] {
         for tos in [0, 2, 0xff] {
             let payload: Vec<u8> = (0..length).map(|i| i as u8).collect();
-            let packet = ip::wrap_udp(from, to, tos, &payload);
+            let packet = ip::wrap_udp(from, to, tos, payload.clone());
             assert_eq!(packet.len(), UDP_HEADERS + length);
             assert_eq!(sum(&packet[..20]), 0xffff, "its checksum is right");
             let read = ip::Ipv4Packet::new(&packet).expect("a packet");
@@ -336,7 +336,7 @@ fn a_datagram_comes_out_of_its_packet() {
     }
     let tcp = segment_of_tcp(0, 0x10, 7);
     assert_eq!(ip::Ipv4Packet::new(&tcp).expect("a packet").udp(), None);
-    let mut short = ip::wrap_udp(from, to, 0, b"quic");
+    let mut short = ip::wrap_udp(from, to, 0, b"quic".to_vec());
     short[25] += 1;
     assert_eq!(ip::Ipv4Packet::new(&short).expect("a packet").udp(), None);
 }

@@ -12,13 +12,16 @@ use crate::factories::Made;
 use crate::plain::{Plain, seeded};
 use accord_family::{Value, Values};
 use accord_transport::wire::UDP_HEADERS;
-use accord_transport::{Carried, Datagram, Ends, Setup, View};
+use accord_transport::{Carried, Datagram, Ends, Log, Setup, View};
 use accord_units::{Bytes, Duration, Time};
-use quinn_proto::rustls::RootCertStore;
+use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use quinn_proto::rustls::crypto::ring;
 use quinn_proto::rustls::pki_types::PrivatePkcs8KeyDer;
+use quinn_proto::rustls::version::TLS13;
+use quinn_proto::rustls::{self, KeyLogFile, RootCertStore};
 use quinn_proto::{
-    ClientConfig, ConnectionError, Dir, EcnCodepoint, Endpoint, EndpointConfig, ServerConfig,
-    StreamId, TransportConfig, VarInt,
+    ClientConfig, ConnectionError, Dir, EcnCodepoint, Endpoint, EndpointConfig, QlogConfig,
+    QlogStream, ServerConfig, StreamId, TransportConfig, VarInt,
 };
 use rcgen::{CertificateParams, KeyPair};
 use std::error::Error;
@@ -36,6 +39,9 @@ const OVERHEAD: u64 = 1 + 8 + 4 + 16 + 1 + 1 + 8;
 const WINDOW: u32 = 64 << 20;
 /// The bytes of application data that quinn buffers.
 const WRITTEN: u64 = 16 << 20;
+/// The bytes that are sent between two writes, at most. quinn searches its buffer piece by piece, so
+/// data is not written in the small pieces that acknowledgements make room for.
+const BETWEEN: u64 = 1 << 20;
 /// The data sent.
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
 
@@ -49,6 +55,7 @@ pub fn payload(packet: Bytes) -> Bytes {
 pub fn connect(setup: &Setup<'_>, controller: Made, tls: bool) -> Result<Ends, String> {
     let payload = payload(setup.packet).get();
     let size = u16::try_from(payload).map_err(|e| format!("{}: {e}", setup.packet))?;
+    let clock = Clock::default();
     let said = |e: &dyn fmt::Display| format!("cannot make a connection of quinn: {e}");
     let (mut client, mut server, mut config) = if tls {
         let (client, server) = encrypted().map_err(|e| said(&e))?;
@@ -59,12 +66,19 @@ pub fn connect(setup: &Setup<'_>, controller: Made, tls: bool) -> Result<Ends, S
     config.rng_seed(setup.seed.map(seeded));
     let mut sending = transport(size);
     sending.congestion_controller_factory(controller);
+    let mut receiving = transport(size);
+    if let Some([sender, receiver]) = setup.logs {
+        sending.qlog_stream(log(sender, "sender", clock));
+        receiving.qlog_stream(log(receiver, "receiver", clock));
+    }
     client.transport_config(Arc::new(sending));
-    server.transport_config(Arc::new(transport(size)));
+    server.transport_config(Arc::new(receiving));
     config.max_udp_payload_size(size).map_err(|e| said(&e))?;
     let config = Arc::new(config);
-    let end = |server: Option<ServerConfig>, client| Transfer {
-        clock: Clock::default(),
+    let end = |server: Option<ServerConfig>, client: Option<ClientConfig>| Transfer {
+        clock,
+        sends: client.is_some(),
+        frames: 0,
         end: End::new(Endpoint::new(config.clone(), server.map(Arc::new), true, None), PEER),
         client,
         packet: setup.packet.get(),
@@ -72,6 +86,8 @@ pub fn connect(setup: &Setup<'_>, controller: Made, tls: bool) -> Result<Ends, S
         asks_for_marks: marks(setup.controller),
         stream: None,
         unsent: 0,
+        written: 0,
+        sent: 0,
         finish: false,
         finished: 0,
         stopped: false,
@@ -93,16 +109,40 @@ const KEY: [u8; 48] = {
     key
 };
 
-/// Returns a client and a server with TLS 1.3.
+/// Returns a client and a server with TLS 1.3 and AES-128-GCM, whose packets are as long as those
+/// of other ciphers. The keys are appended to the file that `SSLKEYLOGFILE` names.
 fn encrypted() -> Result<(ClientConfig, ServerConfig), Box<dyn Error>> {
     let key = PrivatePkcs8KeyDer::from(KEY.to_vec());
     let names = CertificateParams::new(["accord".to_owned()])?;
     let certificate = names.self_signed(&KeyPair::try_from(&key)?)?.der().clone();
     let mut roots = RootCertStore::empty();
     roots.add(certificate.clone())?;
-    let client = ClientConfig::with_root_certificates(Arc::new(roots))?;
-    let server = ServerConfig::with_single_cert(vec![certificate], key.into())?;
+    let mut provider = ring::default_provider();
+    provider.cipher_suites = vec![ring::cipher_suite::TLS13_AES_128_GCM_SHA256];
+    let provider = Arc::new(provider);
+    let mut client = rustls::ClientConfig::builder_with_provider(provider.clone())
+        .with_protocol_versions(&[&TLS13])?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    client.key_log = Arc::new(KeyLogFile::new());
+    let mut server = rustls::ServerConfig::builder_with_provider(provider)
+        .with_protocol_versions(&[&TLS13])?
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key.into())?;
+    server.max_early_data_size = u32::MAX;
+    let client = ClientConfig::new(Arc::new(QuicClientConfig::try_from(client)?));
+    let server = ServerConfig::with_crypto(Arc::new(QuicServerConfig::try_from(server)?));
     Ok((client, server))
+}
+
+/// Returns the log of an end as quinn's qlog, on the time of the run.
+fn log(log: &Log, end: &str, clock: Clock) -> Option<QlogStream> {
+    let mut config = QlogConfig::default();
+    config
+        .writer(Box::new(log.clone()))
+        .title(Some(format!("quinn, {end}")))
+        .start_time(clock.instant(Time::ZERO));
+    config.into_stream()
 }
 
 /// The settings of both ends.
@@ -132,6 +172,10 @@ struct Transfer {
     end: End,
     /// The settings of the sending end, until it connects.
     client: Option<ClientConfig>,
+    /// True for the sending end.
+    sends: bool,
+    /// The STREAM frames that have arrived at the receiving end.
+    frames: u64,
     /// The size of a full packet, and of the datagram in it.
     packet: u64,
     payload: u64,
@@ -141,6 +185,9 @@ struct Transfer {
     /// The bytes that the application has supplied and quinn has not accepted. `u64::MAX` is
     /// unlimited.
     unsent: u64,
+    /// The bytes of the last write, and those of the datagrams since.
+    written: u64,
+    sent: u64,
     /// True if the stream ends after the unsent bytes.
     finish: bool,
     /// The number of transfers supplied.
@@ -153,6 +200,10 @@ impl Transfer {
     /// Writes data until quinn accepts no more, over a stream that is opened when the peer allows
     /// it.
     fn feed(&mut self) {
+        // What was written last has not all been sent, or there is no room.
+        if self.unsent > 0 && (self.end.is_full || self.sent < self.written.min(BETWEEN)) {
+            return;
+        }
         let Some(connection) = self.end.connection_mut() else {
             return;
         };
@@ -161,19 +212,29 @@ impl Transfer {
         }
         let Some(stream) = self.stream else { return };
         let mut sending = connection.send_stream(stream);
-        while self.unsent > 0 {
+        let (mut written, mut is_full) = (0, false);
+        while self.unsent > 0 && !is_full {
             let chunk = usize::try_from(self.unsent).map_or(ZEROS.len(), |n| n.min(ZEROS.len()));
             let mut chunk = [bytes::Bytes::from_static(&ZEROS[..chunk])];
             match sending.write_chunks(&mut chunk) {
-                Ok(written) if self.unsent < u64::MAX => self.unsent -= written.bytes as u64,
-                Ok(_) => {}
-                Err(_) => return,
+                Ok(taken) => {
+                    written += taken.bytes as u64;
+                    if self.unsent < u64::MAX {
+                        self.unsent -= taken.bytes as u64;
+                    }
+                }
+                Err(_) => is_full = true,
             }
         }
-        if self.finish && sending.finish().is_ok() {
+        if written > 0 {
+            (self.written, self.sent) = (written, 0);
+        }
+        let ends = self.finish && !is_full;
+        if ends && sending.finish().is_ok() {
             self.finish = false;
             self.stream = None;
         }
+        self.end.is_full = is_full;
     }
 
     /// Processes quinn's events. Returns the number of new bytes received.
@@ -202,6 +263,7 @@ impl Carried for Transfer {
         self.unsent = self.unsent.saturating_add(packets.saturating_mul(data));
         self.finish |= is_transfer;
         self.finished += u64::from(is_transfer);
+        self.written = 0;
         if let Some(config) = self.client.take() {
             let connected = self.end.connect(self.clock.instant(now), config);
             self.broken = connected.err().map(|e| e.to_string());
@@ -222,18 +284,22 @@ impl Carried for Transfer {
     }
 
     fn receive(&mut self, payload: &[u8], ecn: u8, now: Time) -> bool {
-        let known = self.frames();
         let ecn = EcnCodepoint::from_bits(ecn);
         self.end.arrive(self.clock.instant(now), ecn, payload);
         let data = self.listen();
+        if self.sends {
+            return true;
+        }
         // Packets without data, such as those of the handshake, are never copies.
-        data > 0 || self.frames() == known
+        let frames = self.frames();
+        let is_without = std::mem::replace(&mut self.frames, frames) == frames;
+        data > 0 || is_without
     }
 
     fn poll(&mut self, now: Time) -> Option<Datagram> {
-        self.listen();
         self.feed();
         let (ecn, payload) = self.end.transmit(self.clock.instant(now))?;
+        self.sent += payload.len() as u64;
         let ecn = ecn.filter(|_| self.asks_for_marks);
         Some(Datagram { payload, ecn: ecn.map_or(0, |codepoint| codepoint as u8) })
     }
@@ -245,6 +311,7 @@ impl Carried for Transfer {
 
     fn on_wake(&mut self, now: Time) {
         self.end.expire(self.clock.instant(now));
+        self.listen();
     }
 
     fn view(&self) -> View {

@@ -1,19 +1,30 @@
 //! An end of a connection of quinn: an endpoint and its connection, with the events between them.
 
+use accord_transport::wire::UDP_HEADERS;
 use bytes::BytesMut;
 use quinn_proto::{
     ClientConfig, ConnectError, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir,
-    EcnCodepoint, Endpoint, Event, StreamEvent,
+    EcnCodepoint, Endpoint, Event, StreamEvent, StreamId,
 };
 use std::net::SocketAddr;
 use std::time::Instant;
+
+/// The room for datagrams that is allocated at once, in bytes.
+const INBOX: usize = 1 << 16;
 
 /// An end with at most one connection.
 pub(crate) struct End {
     endpoint: Endpoint,
     open: Option<(ConnectionHandle, Connection)>,
     peer: SocketAddr,
+    /// The responses of the endpoint, which are not sent.
     buffer: Vec<u8>,
+    /// Room for datagrams that arrive. quinn keeps a part until it has read it.
+    inbox: BytesMut,
+    /// The streams that have data.
+    readable: Vec<StreamId>,
+    /// True if a write found no room, and there has been none since.
+    pub is_full: bool,
     /// The streams of this end that have been acknowledged to their end.
     pub finished: u64,
     /// The reason for the loss of the connection, if it was lost.
@@ -23,7 +34,17 @@ pub(crate) struct End {
 impl End {
     /// Creates an end without a connection, whose peer has this address.
     pub fn new(endpoint: Endpoint, peer: SocketAddr) -> End {
-        End { endpoint, open: None, peer, buffer: Vec::new(), finished: 0, lost: None }
+        End {
+            endpoint,
+            open: None,
+            peer,
+            buffer: Vec::new(),
+            inbox: BytesMut::new(),
+            readable: Vec::new(),
+            is_full: false,
+            finished: 0,
+            lost: None,
+        }
     }
 
     /// Opens the connection.
@@ -34,6 +55,7 @@ impl End {
     pub fn connect(&mut self, now: Instant, config: ClientConfig) -> Result<(), ConnectError> {
         let open = (self.endpoint).connect(now, config, self.peer, "accord")?;
         self.open = Some(open);
+        self.talk();
         Ok(())
     }
 
@@ -64,13 +86,19 @@ impl End {
             && connection.poll_timeout().is_some_and(|at| at <= now)
         {
             connection.handle_timeout(now);
+            self.talk();
         }
     }
 
     /// Takes a datagram that has arrived.
     pub fn arrive(&mut self, now: Instant, ecn: Option<EcnCodepoint>, data: &[u8]) {
         self.buffer.clear();
-        let (peer, data) = (self.peer, BytesMut::from(data));
+        // One allocation has room for many datagrams.
+        if self.inbox.capacity() < data.len() {
+            self.inbox.reserve(INBOX.max(data.len()));
+        }
+        self.inbox.extend_from_slice(data);
+        let (peer, data) = (self.peer, self.inbox.split());
         let event = (self.endpoint).handle(now, peer, None, ecn, data, &mut self.buffer);
         match event {
             Some(DatagramEvent::ConnectionEvent(_, event)) => {
@@ -92,12 +120,14 @@ impl End {
 
     /// Returns the next datagram that is to be sent now.
     pub fn transmit(&mut self, now: Instant) -> Option<(Option<EcnCodepoint>, Vec<u8>)> {
-        self.talk();
         let (_, connection) = self.open.as_mut()?;
-        self.buffer.clear();
-        let transmit = connection.poll_transmit(now, 1, &mut self.buffer)?;
+        // The headers of IP and UDP have room as well.
+        let room = usize::from(connection.current_mtu()) + UDP_HEADERS;
+        let mut datagram = Vec::with_capacity(room);
+        let transmit = connection.poll_transmit(now, 1, &mut datagram)?;
         self.talk();
-        Some((transmit.ecn, self.buffer[..transmit.size].to_vec()))
+        datagram.truncate(transmit.size);
+        Some((transmit.ecn, datagram))
     }
 
     /// Exchanges the events between the endpoint and its connection.
@@ -118,11 +148,12 @@ impl End {
         let Some((_, connection)) = &mut self.open else {
             return 0;
         };
-        let mut readable = Vec::new();
+        let readable = &mut self.readable;
         while let Some(event) = connection.poll() {
             match event {
                 Event::Stream(StreamEvent::Readable { id }) => readable.push(id),
                 Event::Stream(StreamEvent::Finished { .. }) => self.finished += 1,
+                Event::Stream(_) => self.is_full = false,
                 Event::ConnectionLost { reason } => self.lost = Some(reason),
                 _ => {}
             }
@@ -131,7 +162,7 @@ impl End {
             readable.push(id);
         }
         let mut bytes = 0;
-        for id in readable {
+        for id in readable.drain(..) {
             let mut stream = connection.recv_stream(id);
             let Ok(mut chunks) = stream.read(false) else {
                 continue;

@@ -53,8 +53,8 @@ impl fmt::Debug for CarriedEnd {
 
 impl CarriedEnd {
     /// Returns the IP packet that carries a datagram.
-    pub fn wrap(&self, datagram: &Datagram) -> Vec<u8> {
-        ip::wrap_udp(self.from, self.to, datagram.ecn, &datagram.payload)
+    pub fn wrap(&self, datagram: Datagram) -> Vec<u8> {
+        ip::wrap_udp(self.from, self.to, datagram.ecn, datagram.payload)
     }
 }
 
@@ -124,6 +124,9 @@ pub struct Other {
     pub ends: [Option<CarriedEnd>; 2],
     /// The times at which they want to be woken.
     pub wakes: [Time; 2],
+    /// The times of their next events: those times, or earlier ones. A timer that is set back again and
+    /// again, as those of losses are, has one event.
+    pub events: [Time; 2],
     /// The recent calls and datagrams of both ends.
     pub meters: [Meter; 2],
     /// The time from which it has had data to send.
@@ -137,6 +140,7 @@ impl Default for Other {
         Other {
             ends: [None, None],
             wakes: [Time::MAX; 2],
+            events: [Time::MAX; 2],
             meters: [Meter::default(); 2],
             supplied: None,
             is_broken: false,

@@ -129,7 +129,8 @@ impl EventsEngine<'_> {
             let polled = self.call(flow, end, |carried| {
                 let datagram = carried.end.poll(now)?;
                 let unfit = other::unfit(&datagram, most);
-                Some((unfit.is_none().then(|| carried.wrap(&datagram)), datagram.ecn, unfit))
+                let ecn = datagram.ecn;
+                Some((unfit.is_none().then(|| carried.wrap(datagram)), ecn, unfit))
             });
             let (bytes, tos, unfit) = match polled {
                 None => return,
@@ -166,21 +167,26 @@ impl EventsEngine<'_> {
     /// Sets the timer of an end.
     fn set_wake(&mut self, flow: usize, end: usize, at: Time) {
         let at = at.max(self.core.now);
-        if let Some(other) = self.other(flow)
-            && other.wakes[end] != at
-        {
+        if let Some(other) = self.other(flow) {
             other.wakes[end] = at;
-            self.core.calendar.push(at, EventKind::WakeOther, 2 * flow + end);
+            if at < other.events[end] {
+                other.events[end] = at;
+                self.core.calendar.push(at, EventKind::WakeOther, 2 * flow + end);
+            }
         }
     }
 
-    /// Wakes an end, if its timer is due. The event may be stale, because the timer was set again.
+    /// Wakes an end, if its timer is due. It may have been set back since, or have an earlier event.
     pub fn wake_other(&mut self, index: usize) {
         let (flow, end, now) = (index / 2, index % 2, self.core.now);
-        let Some(other) = self.other(flow).filter(|other| other.wakes[end] == now) else {
+        let Some(other) = self.other(flow).filter(|other| other.events[end] == now) else {
             return;
         };
-        other.wakes[end] = Time::MAX;
+        let wanted = std::mem::replace(&mut other.wakes[end], Time::MAX);
+        other.events[end] = Time::MAX;
+        if wanted > now {
+            return self.set_wake(flow, end, wanted);
+        }
         other.meters[end].wake(now);
         self.core.wake_up(flow);
         self.call(flow, end, |carried| carried.end.on_wake(now));
