@@ -192,6 +192,12 @@ impl Observer for Observing<'_> {
         }
     }
 
+    fn stack_log(&mut self, flow: usize, end: usize, bytes: &[u8]) {
+        if let Some(logs) = self.logs {
+            logs.write_of_stack(flow, end, bytes);
+        }
+    }
+
     fn progress(&mut self, now: Time) -> Result<(), Interrupted> {
         if INTERRUPTED.load(Ordering::SeqCst) {
             return Err(Interrupted);

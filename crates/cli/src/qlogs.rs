@@ -1,4 +1,4 @@
-//! The files of `--qlog`: one per flow whose sender is a stream.
+//! The files of `--qlog`: one per flow whose sender is a stream, and those that other stacks write.
 
 use crate::fail::Failure;
 use accord::files::{Whole, create_dirs, finish_all};
@@ -43,9 +43,9 @@ pub struct QlogDir {
 
 #[derive(Default)]
 struct State {
-    /// The files by flow. They are opened per piece, since their number may exceed the limit of
+    /// The files, by flow and by the part of their names. They are opened per piece, since their number may exceed the limit of
     /// open files.
-    files: BTreeMap<usize, Whole>,
+    files: BTreeMap<(usize, &'static str), Whole>,
     failed: Option<(PathBuf, Error)>,
 }
 
@@ -69,34 +69,40 @@ impl QlogDir {
 
     /// Appends records of a flow. An error is reported at the end, when the results are safe.
     pub fn write(&self, flow: usize, records: &str) {
-        if records.is_empty() {
-            return;
+        if !records.is_empty() {
+            let begin = |file: &mut File| self.begin(file, flow);
+            self.append((flow, ""), begin, self.named(records).as_bytes());
         }
-        let mut state = self.lock();
-        if state.failed.is_some() {
-            return;
-        }
-        let path = self.dir.join(file_name(&self.flows[flow]));
-        let written = self.append(&mut state.files, flow, &path, records);
-        state.failed = written.err().map(|e| (path, e));
+    }
+
+    /// Appends bytes of the log that another stack writes for the sending or the receiving end of a
+    /// flow, as they are. An error is reported at the end.
+    pub fn write_of_stack(&self, flow: usize, end: usize, bytes: &[u8]) {
+        let end = [".sender", ".receiver"][end];
+        self.append((flow, end), |_| Ok(()), bytes);
     }
 
     fn append(
         &self,
-        files: &mut BTreeMap<usize, Whole>,
-        flow: usize,
-        path: &Path,
-        records: &str,
-    ) -> std::io::Result<()> {
-        let mut file = match files.entry(flow) {
-            Entry::Occupied(whole) => whole.get().open()?,
-            Entry::Vacant(place) => {
-                let mut file = place.insert(Whole::replace(path)?).open()?;
-                self.begin(&mut file, flow)?;
-                file
-            }
+        (flow, part): (usize, &'static str),
+        begin: impl FnOnce(&mut File) -> std::io::Result<()>,
+        bytes: &[u8],
+    ) {
+        let mut state = self.lock();
+        if state.failed.is_some() {
+            return;
+        }
+        let path = self.dir.join(file_name(&self.flows[flow], part));
+        let written = match state.files.entry((flow, part)) {
+            Entry::Occupied(whole) => whole.get().open(),
+            Entry::Vacant(place) => Whole::replace(&path).and_then(|whole| {
+                let mut file = place.insert(whole).open()?;
+                begin(&mut file)?;
+                Ok(file)
+            }),
         };
-        file.write_all(self.named(records).as_bytes())
+        let written = written.and_then(|mut file| file.write_all(bytes));
+        state.failed = written.err().map(|e| (path, e));
     }
 
     /// Writes the header of a file.
@@ -157,9 +163,9 @@ impl QlogDir {
             Some((path, e)) => Err(cannot(&path, &e)),
             None if files.is_empty() => {
                 let why =
-                    "--qlog has nothing to write: no flow that sent data is a stream of Accord";
+                    "--qlog has nothing to write: no flow that sent data is a stream of Accord or writes a log";
                 Err(Failure::new(why).hint(
-                    "flows of the kernel's TCP and of QUIC, tunnels and datagrams have no log",
+                    "flows of the kernel's TCP, tunnels and datagrams have no log, nor has QUIC in live runs",
                 ))
             }
             None => finish_all(files.into_values().collect()).map_err(|e| cannot(&dir, &e)),
@@ -171,8 +177,8 @@ impl QlogDir {
     }
 }
 
-/// Returns the file name of a flow, with characters replaced that are invalid in file names.
-fn file_name(flow: &str) -> String {
+/// Returns the file name of a part of a flow, with characters replaced that are invalid in file names.
+fn file_name(flow: &str, part: &str) -> String {
     let name = flow.replace(|c: char| c.is_control() || matches!(c, '/' | '\\'), "_");
-    format!("{name}.sqlog")
+    format!("{name}{part}.sqlog")
 }

@@ -63,10 +63,10 @@ pub use fault::{Failed, Fault};
 
 use accord::family::{Stack, Values};
 use accord::record::{Quiet, Run};
-use accord::report::checks;
+use accord::report::{checks, mean_of};
 use accord::scenario::{Carrier, Engine, Scenario, Target};
 use accord::transport::Connector;
-use accord::{File, catalogue, load};
+use accord::{File, Options, catalogue, load};
 use capture::Tap;
 use logs::Logs;
 use std::fmt;
@@ -88,9 +88,12 @@ pub enum Error {
     /// The stack cannot carry such a flow.
     #[error("flow {0} cannot be carried: {1}")]
     Unfit(String, &'static str),
-    /// The scenario expects nothing of packets, so there is no verdict.
-    #[error("scenario {0} has no expectation of the packet engine; add one: [[expect]]")]
-    NoExpectation(String),
+    /// The scenario expects nothing of the engine, so there is no verdict.
+    #[error("scenario {0} has no expectation of the {1} engine; add one: [[expect]]")]
+    NoExpectation(String, Engine),
+    /// The machine was too busy for a live run, or a computer in between: its figures mean nothing.
+    #[error("the live run of scenario {0} has no verdict: {1}")]
+    Late(String, String),
     /// Something that is expected did not come true, or a stack broke.
     #[error(transparent)]
     Failed(#[from] Failed),
@@ -108,6 +111,7 @@ pub struct Net {
     file: Result<File, accord::Error>,
     seed: Option<u64>,
     folder: PathBuf,
+    engine: Engine,
     carried: Vec<Named>,
 }
 
@@ -131,7 +135,8 @@ pub fn network(text: &str) -> Net {
 
 impl Net {
     fn new(file: Result<File, accord::Error>) -> Net {
-        Net { file, seed: None, folder: PathBuf::from(FOLDER), carried: Vec::new() }
+        let folder = PathBuf::from(FOLDER);
+        Net { file, seed: None, folder, engine: Engine::Packet, carried: Vec::new() }
     }
 
     /// Sets the value at a dotted path of the scenario: `set("topology.dumbbell.rate", "5 Mbps")`.
@@ -155,6 +160,16 @@ impl Net {
     #[must_use]
     pub fn folder(mut self, folder: impl AsRef<Path>) -> Net {
         self.folder = folder.as_ref().to_path_buf();
+        self
+    }
+
+    /// Has the network run live, in place of in packets: in real time, with the stacks at both ends of a network
+    /// of namespaces (Linux, as root) or, without privileges, of loopback. Then flows with `kernel` are
+    /// connections of the kernel. A verdict is on what the scenario expects of live runs, and has
+    /// neither capture nor logs.
+    #[must_use]
+    pub fn live(mut self) -> Net {
+        self.engine = Engine::Live;
         self
     }
 
@@ -186,7 +201,7 @@ impl Net {
         self
     }
 
-    /// Runs the scenario in packets: once, or once per combination of its sweeps' values.
+    /// Runs the scenario in packets, or [live](Net::live): once, or once per combination of its sweeps' values.
     ///
     /// # Errors
     /// Fails if the scenario is wrong, or if it does not have the flows to carry.
@@ -200,12 +215,13 @@ impl Net {
             scenario.check().map_err(accord::Error::Unsound)?;
         }
         let runs = points.into_iter().map(|scenario| -> Result<(Scenario, Run), Error> {
-            let run = accord::sim::run(&scenario, &mut Quiet).map_err(accord::Error::from)?;
+            let run = accord::run(&scenario, self.engine, &Options::default(), &mut Quiet)?;
             Ok((scenario, run))
         });
         Ok(Outcome {
             runs: runs.collect::<Result<_, _>>()?,
             folder: self.folder,
+            engine: self.engine,
             carried: self.carried,
         })
     }
@@ -247,6 +263,7 @@ fn give(scenario: &mut Scenario, flows: Range<usize>, stack: &'static Stack) -> 
 pub struct Outcome {
     runs: Vec<(Scenario, Run)>,
     folder: PathBuf,
+    engine: Engine,
     carried: Vec<Named>,
 }
 
@@ -256,16 +273,27 @@ impl Outcome {
         &self.runs
     }
 
-    /// Returns whether all that the scenario expects of packets came true, and no connection broke.
+    /// Returns the mean of a metric over the steady part of a run, from 0, as the scenario's own files name both:
+    /// `mean(0, "goodput", "mine")`, in bit/s. `None` if there is none.
+    pub fn mean(&self, run: usize, metric: &str, of: &str) -> Option<f64> {
+        let (scenario, run) = self.runs.get(run)?;
+        mean_of(scenario, run, metric, of)
+    }
+
+    /// Returns whether all that the scenario expects of the engine came true, and no connection broke.
     /// Expectations of other engines do not count.
     ///
     /// # Errors
     /// Fails with all that did not come true, and a capture of the first run in which it did not, with
-    /// the logs that stacks wrote. Also fails if the scenario expects nothing.
+    /// the logs that stacks wrote. Also fails if the scenario expects nothing, or if the machine was too busy
+    /// for a live run.
     pub fn verdict(&self) -> Result<(), Error> {
         let mut failed: Option<Failed> = None;
         for (scenario, run) in &self.runs {
-            let faults = faults(scenario, run)?;
+            if let Some(why) = &run.unfit {
+                return Err(Error::Late(scenario.id.clone(), why.clone()));
+            }
+            let faults = faults(scenario, run, self.engine)?;
             if faults.is_empty() {
                 continue;
             }
@@ -279,6 +307,15 @@ impl Outcome {
 
     /// Repeats a run to capture its packets and the logs of stacks.
     fn seize(&self, scenario: &Scenario, run: &Run, mut faults: Vec<Fault>) -> Failed {
+        if self.engine == Engine::Live {
+            return Failed {
+                scenario: scenario.id.clone(),
+                faults,
+                capture: Err("a live run is not repeatable".into()),
+                logs: Ok(Vec::new()),
+                is_repeatable: true,
+            };
+        }
         let mut tap = Tap::default();
         self.carried.iter().for_each(|named| named.logs.keep());
         let again = accord::sim::run(scenario, &mut tap);
@@ -313,14 +350,13 @@ impl Outcome {
 }
 
 /// Returns the faults of a run.
-fn faults(scenario: &Scenario, run: &Run) -> Result<Vec<Fault>, Error> {
-    let of_packets = |engine: Engine, target: Target| {
-        engine == Engine::Packet && !matches!(target, Target::Engine { .. })
-    };
+fn faults(scenario: &Scenario, run: &Run, engine: Engine) -> Result<Vec<Fault>, Error> {
+    let of_run =
+        |of: Engine, target: Target| of == engine && !matches!(target, Target::Engine { .. });
     let mut judged = checks(scenario, &[run]);
-    judged.retain(|check| of_packets(check.engine, check.target));
+    judged.retain(|check| of_run(check.engine, check.target));
     if judged.is_empty() {
-        return Err(Error::NoExpectation(scenario.id.clone()));
+        return Err(Error::NoExpectation(scenario.id.clone(), engine));
     }
     let broken = run.broken.iter().map(|broken| Fault::broken(scenario, broken));
     let unmet = judged.iter().filter(|check| !check.pass);

@@ -38,6 +38,10 @@ pub trait Observer {
 
     /// Takes the next records of the log of a flow.
     fn log(&mut self, _flow: usize, _records: &str) {}
+
+    /// Takes the next bytes of the log that another stack writes for an end of a flow: 0 is the
+    /// sending end, and 1 the receiving one.
+    fn stack_log(&mut self, _flow: usize, _end: usize, _bytes: &[u8]) {}
 }
 
 /// An observer that ignores everything.

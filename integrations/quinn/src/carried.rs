@@ -50,6 +50,14 @@ pub fn payload(packet: Bytes) -> Bytes {
     Bytes::new(packet.get().saturating_sub(UDP_HEADERS as u64))
 }
 
+/// Returns a function that creates connections with TLS 1.3, whose sending ends have this congestion
+/// control, for `accord_net::Net::carry`.
+pub fn with(
+    controller: Made,
+) -> impl Fn(&Setup<'_>) -> Result<Ends, String> + Send + Sync + 'static {
+    move |setup| connect(setup, controller.clone(), true)
+}
+
 /// Creates both ends of a connection, with TLS or without encryption. The sending end has this
 /// controller.
 pub fn connect(setup: &Setup<'_>, controller: Made, tls: bool) -> Result<Ends, String> {

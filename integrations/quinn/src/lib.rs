@@ -6,6 +6,7 @@
 //! - [`Factory`] creates any supported controller of Accord for quinn's connections.
 //! - [`FAMILIES`] are quinn's NewReno, CUBIC and BBR, for the engines of Accord. They bring
 //!   [`STACK`] into a catalogue: transfers of quinn that carry flows in packets and live.
+//! - [`with`] carries flows of tests by quinn, with any controller of that trait.
 //! - [`family`](fn@family) makes a family of any other controller with that trait.
 //!
 //! ```
@@ -28,8 +29,10 @@ mod plain;
 mod theirs;
 
 pub use accord_family::Family;
+pub use carried::with;
 pub use clock::Clock;
 pub use estimator::Estimator;
+pub use factories::Made;
 pub use families::{BBR, CUBIC, FAMILIES, NEWRENO, STACK, STACK_TLS, family};
 pub use ours::{Factory, Ours, Refused};
 pub use plain::Plain;

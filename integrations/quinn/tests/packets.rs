@@ -94,6 +94,41 @@ fn captures_and_seeds_are_those_of_the_run() {
     assert!(first && bytes.windows(4).any(|w| w == [198, 18, 0, 1]));
 }
 
+/// The logs are quinn's own, of both ends, on the time of the run. They change nothing.
+#[test]
+fn both_ends_write_their_qlog() {
+    #[derive(Default)]
+    struct Kept([Vec<u8>; 2]);
+    impl Observer for Kept {
+        fn progress(&mut self, _: Time) -> Result<(), Interrupted> {
+            Ok(())
+        }
+        fn wants_logs(&self) -> bool {
+            true
+        }
+        fn stack_log(&mut self, flow: usize, end: usize, bytes: &[u8]) {
+            assert_eq!(flow, 0);
+            self.0[end].extend(bytes);
+        }
+    }
+    let s = scenario(&ALONE.replace("20 s", "6 s"));
+    let mut kept = Kept::default();
+    let run = accord_sim::run(&s, &mut kept).expect("it runs");
+    assert_eq!(run.manifest.digest, packets(&s).manifest.digest);
+    let [sent, received] = kept.0.map(|bytes| String::from_utf8(bytes).expect("text"));
+    for (log, event) in [(&sent, "packet_sent"), (&sent, "recovery_metrics"), (&received, "packet_received")] {
+        let records: Vec<_> = log.split('\u{1e}').skip(1).collect();
+        assert!(records[0].contains("qlog_version"), "{}", records[0]);
+        assert!(records.iter().filter(|r| r.contains(event)).count() > 100, "{event}");
+        let time = |record: &str| -> f64 {
+            let (_, rest) = record.split_once("\"time\":").expect("a time");
+            rest[..rest.find([',', '}']).expect("an end")].parse().expect("a number")
+        };
+        let times: Vec<f64> = records[1..].iter().map(|record| time(record)).collect();
+        assert!(times.is_sorted() && times[times.len() - 1] > 5_900.0, "milliseconds of the run");
+    }
+}
+
 /// The three transports of one law at one link, a transfer, bursts, and a connection that stops.
 #[test]
 fn it_shares_links_with_other_flows_and_carries_all_demands() {

@@ -95,7 +95,7 @@ impl<'a> EventsEngine<'a> {
     /// # Errors
     /// Fails if the observer stops the run.
     pub fn run(&mut self, observer: &mut dyn Observer) -> Result<(), Interrupted> {
-        self.connect_all();
+        self.connect_all(observer.wants_logs());
         let (core, mut read) = self.read();
         core.begin_to_watch(&mut read);
         if observer.wants_packets() {
@@ -175,6 +175,9 @@ impl<'a> EventsEngine<'a> {
             observer.packets(&tap.take());
         }
         self.core.show_logs(observer);
+        if let Some(others) = &self.others {
+            others.show_logs(|flow, end, bytes| observer.stack_log(flow, end, bytes));
+        }
     }
 
     /// Returns the state without the links, and the links.

@@ -8,7 +8,7 @@ use crate::pool::Handle;
 use accord_record::Broken;
 use accord_scenario::{Flow, Scenario};
 use accord_transport::wire::ECN;
-use accord_transport::{Carried, Connector, Datagram, Setup, View, ip};
+use accord_transport::{Carried, Connector, Datagram, Log, Setup, View, ip};
 use accord_units::{Bytes, Time};
 use core::net::Ipv4Addr;
 use std::any::Any;
@@ -66,7 +66,7 @@ pub fn addresses(flow: usize) -> (Ipv4Addr, Ipv4Addr) {
 }
 
 /// Creates the sending and the receiving end of a flow that another stack carries. A run with packets
-/// of its own clock is repeatable; one with real packets is not.
+/// of its own clock is repeatable; one with real packets is not. The ends write to `logs`, if there are any.
 ///
 /// # Errors
 /// Fails with the reason of the stack.
@@ -74,6 +74,7 @@ pub fn connect(
     scenario: &Scenario,
     flow: usize,
     repeatable: bool,
+    logs: Option<&[Log; 2]>,
 ) -> Result<[CarriedEnd; 2], String> {
     let f = &scenario.flows[flow];
     let Some(stack) = stack(f) else {
@@ -85,7 +86,7 @@ pub fn connect(
     // A mix of both numbers, so flows of one run differ.
     let seed = scenario.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(flow as u64);
     let seed = repeatable.then_some(seed);
-    let setup = Setup { controller: &f.controller, packet: f.packet, seed, logs: None };
+    let setup = Setup { controller: &f.controller, packet: f.packet, seed, logs };
     let [client, server] = guarded(|| connect(&setup)).unwrap_or_else(Err)?;
     let (here, there) = addresses(flow);
     let (here, there) = ((here.octets(), PORTS[0]), (there.octets(), PORTS[1]));
@@ -129,6 +130,8 @@ pub struct Other {
     pub events: [Time; 2],
     /// The recent calls and datagrams of both ends.
     pub meters: [Meter; 2],
+    /// The logs that both ends write, if they are kept.
+    pub logs: Option<[Log; 2]>,
     /// The time from which it has had data to send.
     pub supplied: Option<Time>,
     /// True if the connection broke. Its ends are not called again.
@@ -142,6 +145,7 @@ impl Default for Other {
             wakes: [Time::MAX; 2],
             events: [Time::MAX; 2],
             meters: [Meter::default(); 2],
+            logs: None,
             supplied: None,
             is_broken: false,
         }
@@ -222,6 +226,19 @@ impl Others {
                 let before = views.get(&flow).map_or(0, |view| view.retransmissions);
                 view.retransmissions = view.retransmissions.min(MOST_COUNTED).max(before);
                 views.insert(flow, view);
+            }
+        }
+    }
+
+    /// Passes what the ends have logged since the last call to `show`, with the flow and the end.
+    pub fn show_logs(&self, mut show: impl FnMut(usize, usize, &[u8])) {
+        for (flow, other) in self.flows.iter().enumerate() {
+            let logs = other.iter().flat_map(|other| other.logs.iter().flatten());
+            for (end, log) in logs.enumerate() {
+                let bytes = log.take();
+                if !bytes.is_empty() {
+                    show(flow, end, &bytes);
+                }
             }
         }
     }

@@ -28,8 +28,9 @@ impl EventsEngine<'_> {
         self.others.as_mut()?.get_mut(flow)
     }
 
-    /// Creates both ends of all connections of other stacks. One that cannot be created is broken.
-    pub fn connect_all(&mut self) {
+    /// Creates both ends of all connections of other stacks, with logs if they are kept. One that cannot
+    /// be created is broken.
+    pub fn connect_all(&mut self, keeps_logs: bool) {
         let (scenario, now) = (self.core.scenario, self.core.now);
         let Some(others) = &mut self.others else {
             return;
@@ -38,7 +39,8 @@ impl EventsEngine<'_> {
             let Some(other) = others.get_mut(flow) else {
                 continue;
             };
-            match connect(scenario, flow, true) {
+            other.logs = keeps_logs.then(Default::default);
+            match connect(scenario, flow, true, other.logs.as_ref()) {
                 Ok(ends) => other.ends = ends.map(Some),
                 Err(why) => others.break_off((flow, 0), now, format!("has no connection: {why}")),
             }
