@@ -162,8 +162,7 @@ impl QlogDir {
         match failed {
             Some((path, e)) => Err(cannot(&path, &e)),
             None if files.is_empty() => {
-                let why =
-                    "--qlog has nothing to write: no flow that sent data is a stream of Accord or writes a log";
+                let why = "--qlog has nothing to write: no flow that sent data is a stream of Accord or writes a log";
                 Err(Failure::new(why).hint(
                     "flows of the kernel's TCP, tunnels and datagrams have no log, nor has QUIC in live runs",
                 ))

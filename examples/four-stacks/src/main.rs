@@ -49,7 +49,7 @@ fn main() -> Result<(), Error> {
     };
     let outcome = if engine == "live" { net.live() } else { net }.run()?;
     for (n, (scenario, run)) in outcome.runs().iter().enumerate() {
-        let values: Vec<_> = scenario.settings.iter().map(|s| s.value.to_string()).collect();
+        let values: Vec<_> = scenario.point.iter().map(|(_, value)| value.as_str()).collect();
         for flow in &scenario.groups {
             let mean = |metric| outcome.mean(n, metric, &flow.name).unwrap_or(f64::NAN);
             let (rate, rtt) = (mean("throughput") / 1e6, mean("rtt") * 1e3);

@@ -59,9 +59,7 @@ impl Default for Camera {
 
 /// Returns the function that creates connections with this camera, for [`accord_net::Net::carry`]. It fails for
 /// packets below 1200 B. The demand of the flow has to be without end.
-pub fn with(
-    camera: Camera,
-) -> impl Fn(&Setup<'_>) -> Result<Ends, String> + Send + Sync + 'static {
+pub fn with(camera: Camera) -> impl Fn(&Setup<'_>) -> Result<Ends, String> + Send + Sync + 'static {
     move |setup| {
         if setup.packet < Bytes::new(LEAST) {
             return Err(format!("packets of {} are below {LEAST} B of WebRTC", setup.packet));

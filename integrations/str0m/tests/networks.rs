@@ -13,6 +13,13 @@ fn alone() -> Net {
 fn the_estimate_finds_the_rate_of_a_link_and_follows_it_down() -> Result<(), Error> {
     let outcome = alone().run()?;
     let (_, run) = &outcome.runs()[0];
-    for s in &run.series { println!("{:?} {:?} {:?}", s.metric, s.entity, s.values.iter().step_by(10).map(|v| v.round()).collect::<Vec<_>>()); }
+    for s in &run.series {
+        println!(
+            "{:?} {:?} {:?}",
+            s.metric,
+            s.entity,
+            s.values.iter().step_by(10).map(|v| v.round()).collect::<Vec<_>>()
+        );
+    }
     outcome.verdict()
 }
