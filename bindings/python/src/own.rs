@@ -25,10 +25,17 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use std::ptr;
+use std::sync::OnceLock;
+
+/// Returns the families that come with this build, with those of stacks.
+fn built_in() -> Catalogue {
+    static BUILT_IN: OnceLock<Catalogue> = OnceLock::new();
+    *BUILT_IN.get_or_init(|| accord::catalogue_with(accord_cli::CONTROLLERS, &[]))
+}
 
 /// Returns the families that come with Accord and those of these classes.
 pub fn catalogue(classes: &[Bound<'_, PyAny>]) -> PyResult<Catalogue> {
-    let built_in = accord::catalogue();
+    let built_in = built_in();
     if classes.is_empty() {
         return Ok(built_in);
     }
@@ -57,7 +64,8 @@ pub fn catalogue(classes: &[Bound<'_, PyAny>]) -> PyResult<Catalogue> {
         let its = owned.iter().filter(|o| o.is_controller == controllers);
         its.map(|o| o.family).collect()
     };
-    let catalogue = accord::catalogue_with(&families(true), &families(false));
+    let controllers = [accord_cli::CONTROLLERS, &families(true)].concat();
+    let catalogue = accord::catalogue_with(&controllers, &families(false));
     registry.catalogues.push((owned, catalogue));
     Ok(catalogue)
 }
@@ -66,7 +74,7 @@ pub fn catalogue(classes: &[Bound<'_, PyAny>]) -> PyResult<Catalogue> {
 pub fn families(
     classes: &[Bound<'_, PyAny>],
 ) -> PyResult<(Vec<&'static Family>, Vec<&'static Family>)> {
-    let (built_in, all) = (accord::catalogue(), catalogue(classes)?);
+    let (built_in, all) = (built_in(), catalogue(classes)?);
     let own = |all: &[&'static Family], built_in: &[&'static Family]| {
         let mut all = all.to_vec();
         all.retain(|family| built_in.iter().all(|other| other.name != family.name));

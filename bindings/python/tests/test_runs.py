@@ -84,6 +84,29 @@ def test_a_plot_has_the_engines_that_have_the_metric(small):
         small.compare("theory").plot("drops")
 
 
+def test_a_flow_of_a_stack_is_as_any(tmp_path):
+    """A build without the feature quic says that it has no quinn."""
+    file = tmp_path / "quinn.toml"
+    file.write_text("""
+        duration = "4 s"
+        topology.dumbbell = { rate = "5 Mbps", delay = "10 ms" }
+        [flow.mine]
+        from = "left"
+        to = "right"
+        packet = "1500 B"
+        quic = "quinn"
+        controller = "quinn-cubic"
+    """)
+    try:
+        scenario = accord.load(file)
+    except accord.ScenarioError as error:
+        assert "quinn-cubic" in str(error)
+        pytest.skip("built without the feature quic")
+    runs = [scenario.run("packet") for _ in range(2)]
+    assert runs[0].mean("throughput", "mine") > 4.5e6
+    assert runs[0].manifest["digest"] == runs[1].manifest["digest"]
+
+
 def test_settings_make_another_scenario(small):
     faster = small.with_({"topology.dumbbell.rate": "16 Mbps", "flow.all.count": 4})
     assert faster.run("theory").mean("throughput", "all") == pytest.approx(4e6)

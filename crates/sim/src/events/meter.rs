@@ -64,3 +64,18 @@ impl Meter {
 pub fn seconds(at: Time) -> String {
     format!("{:.6} s", at.as_secs_f64())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Slower than a flood at one time, so that only the data on the way tells.
+    #[test]
+    fn data_that_never_arrives_is_a_flood() {
+        let mut meter = Meter::default();
+        let at = |ms| Time::ZERO + Duration::from_ms(ms);
+        assert_eq!(meter.send(at(1), MOST_AWAY), None);
+        let said = meter.send(at(2), Bytes::new(MOST_AWAY.get() + 1)).expect("a fault");
+        assert!(said.starts_with("sent more than") && said.ends_with("that has not arrived"), "{said}");
+    }
+}
