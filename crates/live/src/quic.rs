@@ -16,7 +16,7 @@ pub fn ends(scenario: &Scenario) -> Result<Vec<Option<[CarriedEnd; 2]>>, LiveErr
             Carrier::Ours | Carrier::Kernel(_) => Ok(None),
             Carrier::Quic(_) => {
                 let said = |why| LiveError::Unable(format!("flow {}: {why}", flow.name));
-                connect(scenario, id, false).map(Some).map_err(said)
+                connect(scenario, id, false, None).map(Some).map_err(said)
             }
         })
         .collect()

@@ -21,6 +21,8 @@ pub(crate) struct End {
     buffer: Vec<u8>,
     /// Room for datagrams that arrive. quinn keeps a part until it has read it.
     inbox: BytesMut,
+    /// Room for the next datagram to send.
+    outbox: Vec<u8>,
     /// The streams that have data.
     readable: Vec<StreamId>,
     /// True if a write found no room, and there has been none since.
@@ -40,6 +42,7 @@ impl End {
             peer,
             buffer: Vec::new(),
             inbox: BytesMut::new(),
+            outbox: Vec::new(),
             readable: Vec::new(),
             is_full: false,
             finished: 0,
@@ -123,10 +126,20 @@ impl End {
         let (_, connection) = self.open.as_mut()?;
         // The headers of IP and UDP have room as well.
         let room = usize::from(connection.current_mtu()) + UDP_HEADERS;
-        let mut datagram = Vec::with_capacity(room);
-        let transmit = connection.poll_transmit(now, 1, &mut datagram)?;
+        self.outbox.clear();
+        self.outbox.reserve_exact(room);
+        let transmit = connection.poll_transmit(now, 1, &mut self.outbox)?;
         self.talk();
-        datagram.truncate(transmit.size);
+        let size = transmit.size;
+        // Small datagrams get small memory.
+        let datagram = if 2 * size < room {
+            let mut datagram = Vec::with_capacity(size + UDP_HEADERS);
+            datagram.extend_from_slice(&self.outbox[..size]);
+            datagram
+        } else {
+            self.outbox.truncate(size);
+            std::mem::take(&mut self.outbox)
+        };
         Some((transmit.ecn, datagram))
     }
 
