@@ -22,11 +22,12 @@ fn main() -> ExitCode {
         Ok(_) => return accord_cli::main_with(accord_quinn::FAMILIES, &[]),
         Err(_) => {}
     }
-    let tests: [(&str, fn()); 9] = [
+    let tests: [(&str, fn()); 10] = [
         ("it lists them", it_lists_them),
         ("it evaluates them", it_evaluates_them),
         ("the fluid engine has NewReno", the_fluid_engine_has_newreno),
         ("it carries a flow", it_carries_a_flow),
+        ("its qlog is kept", its_qlog_is_kept),
         ("a build without it says so", a_build_without_it_says_so),
         ("the example is a crate", the_example_is_a_crate),
         ("the page shows the example", the_page_shows_the_example),
@@ -106,6 +107,19 @@ packet = "1500 B"
 quic = "quinn"
 controller = "quinn-cubic"
 "#;
+
+/// Logs of quinn are files for both ends, also where no flow is a stream of ours.
+fn its_qlog_is_kept() {
+    let dir = tempfile::tempdir().expect("a place for temporary files");
+    let logs = dir.path().join("logs");
+    let logs = logs.to_str().expect("text");
+    quinn(&["run", "carried.toml", "--engine", "packet", "--qlog", logs]).with(0);
+    for (end, event) in [("sender", "packet_sent"), ("receiver", "packet_received")] {
+        let file = Path::new(logs).join(format!("a.{end}.sqlog"));
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{file:?}: {e}"));
+        assert!(text.starts_with('\u{1e}') && text.contains(event), "{end}");
+    }
+}
 
 /// A live run on a busy machine has no verdict. Then the exit code is 3.
 fn it_carries_a_flow() {
