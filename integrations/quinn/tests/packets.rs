@@ -117,7 +117,7 @@ fn both_ends_write_their_qlog() {
     assert_eq!(run.manifest.digest, packets(&s).manifest.digest);
     let [sent, received] = kept.0.map(|bytes| String::from_utf8(bytes).expect("text"));
     for (log, event) in
-        [(&sent, "packet_sent"), (&sent, "recovery_metrics"), (&received, "packet_received")]
+        [(&sent, "packet_sent"), (&sent, "metrics_updated"), (&received, "packet_received")]
     {
         let records: Vec<_> = log.split('\u{1e}').skip(1).collect();
         assert!(records[0].contains("qlog_version"), "{}", records[0]);

@@ -76,6 +76,9 @@ mod tests {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
         assert_eq!(meter.send(at(1), MOST_AWAY), None);
         let said = meter.send(at(2), Bytes::new(MOST_AWAY.get() + 1)).expect("a fault");
-        assert!(said.starts_with("sent more than") && said.ends_with("that has not arrived"), "{said}");
+        assert!(
+            said.starts_with("sent more than") && said.ends_with("that has not arrived"),
+            "{said}"
+        );
     }
 }
