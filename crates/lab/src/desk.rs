@@ -3,7 +3,7 @@
 
 use crate::draft::{draft, read};
 use crate::exercise::Exercise;
-use crate::gallery::{FIRST, entries, text};
+use crate::gallery::{gallery, text};
 use crate::hand_in::Work;
 use crate::lesson::Lesson;
 use crate::run::{Event, Page, Progress, preview, run};
@@ -148,8 +148,7 @@ impl Desk {
     /// Returns the answer, or `None` if the page has gone.
     fn answer(&self, ask: Ask, name: &str, page: &mut dyn Page) -> Result<Option<Value>, String> {
         Ok(Some(match ask {
-            // With the first lesson, which a page shows at once.
-            Ask::Gallery => json!({ "entries": entries(), "first": FIRST, "text": text(FIRST) }),
+            Ask::Gallery => gallery(),
             Ask::Schema => accord::language::schema(&self.catalogue),
             Ask::Scenario { id } => text(&id).ok_or(format!("unknown scenario \"{id}\""))?.into(),
             Ask::Check { text } => draft(name, &text, &self.catalogue),

@@ -27,10 +27,15 @@ lessons![
 ];
 
 /// The lesson shown at first if no file is open.
-pub const FIRST: &str = "01-aimd";
+const FIRST: &str = "01-aimd";
+
+/// Returns the entries, and the lesson that a page shows at first with its text.
+pub fn gallery() -> Value {
+    json!({ "entries": entries(), "first": FIRST, "text": text(FIRST) })
+}
 
 /// Returns all entries: the lessons, then the experiments.
-pub fn entries() -> Vec<Value> {
+fn entries() -> Vec<Value> {
     let entry = |lesson: bool| move |(id, text): &(&str, &str)| json!({ "id": id, "title": title(text).unwrap_or(id), "lesson": lesson });
     let lessons = LESSONS.iter().map(entry(true));
     lessons.chain(accord::BUILT_IN.iter().map(entry(false))).collect()

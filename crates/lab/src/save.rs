@@ -6,6 +6,9 @@ pub static PAGE: &str = include_str!("../web/dist/lab.html");
 /// The place of the module in the page. Without a module the page asks its server.
 const PLACE: &str = "<script type=\"application/octet-stream\" id=\"module\"></script>";
 
+/// The place of the gallery, so that the page shows its first lesson while the module is compiled.
+const ENTRIES: &str = "<script type=\"application/json\" id=\"entries\"></script>";
+
 /// The place of the licences of the module's packages.
 const LICENCES: &str = "<pre id=\"licences\"></pre>";
 
@@ -24,6 +27,8 @@ pub fn saved() -> Option<String> {
     let (module, licences) = MODULE?;
     let licences = licences.replace('&', "&amp;").replace('<', "&lt;");
     let page = fill(PAGE, LICENCES, &licences);
+    let entries = crate::gallery::gallery().to_string().replace("</", "<\\/");
+    let page = fill(&page, ENTRIES, &entries);
     Some(fill(&page, PLACE, &BASE64_STANDARD.encode(module)))
 }
 

@@ -1,5 +1,5 @@
-// Bundles src/ into dist/lab.html, which the crate includes. The first line of the page holds a hash
-// of the sources, with those of the page of results. A test compares it.
+// Bundles src/ into dist/lab.html, which the crate includes, and docs/live/live.js, which runs the scenarios in the book.
+// The first line of each holds a hash of the sources, with those of the page of results. A test compares it.
 import { build } from "esbuild";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 
@@ -7,6 +7,7 @@ const page = "../../report/web";
 const sources = [
   "package.json",
   "lab.css",
+  "live.css",
   ...readdirSync("src").sort().map((f) => `src/${f}`),
   `${page}/style.css`,
   ...readdirSync(`${page}/src`).sort().map((f) => `${page}/src/${f}`),
@@ -20,16 +21,40 @@ const common = { bundle: true, minify: true, write: false, target: "es2022", cha
 const worker = await build({ ...common, entryPoints: ["src/worker.js"], format: "iife" });
 // The page makes its workers of this text.
 const define = { WORKER: JSON.stringify(worker.outputFiles[0].text) };
-const js = await build({ ...common, define, entryPoints: ["src/main.js"], format: "iife", legalComments: "eof" });
+const start = await build({ ...common, define, entryPoints: ["src/start.js"], format: "iife" });
+const js = await build({ ...common, entryPoints: ["src/main.js"], format: "iife", legalComments: "eof" });
+const script = (built) => `<script>${built.outputFiles[0].text.replaceAll("</script", "<\\/script")}</script>`;
 const css = await build({ ...common, entryPoints: ["lab.css"] });
 // The packages in the page, with their licences: MIT, ISC or BSD.
 const packages = ["uplot", "d3-force", "@codemirror/view", "@codemirror/legacy-modes"];
 const licences = packages.map((name) => `${name}\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}`);
 
+// The plots' style within the blocks of the book, whose own style has everything else.
+const style = readFileSync(`${page}/style.css`, "utf8");
+const colours = (from) => style.slice(style.indexOf("{", style.indexOf(from)) + 1).split("}")[0].replace("color-scheme: light dark;", "");
+const scoped = style.slice(style.indexOf("* { box-sizing")).replace(/@page \{.*\}\n/, "");
+// mdbook's rem is 10 px, not 16.
+const small = (css) => css.replace(/([0-9.]+)rem/g, (_, n) => `${(1.6 * n).toFixed(2)}rem`);
+const live = await build({
+  ...common,
+  stdin: {
+    contents: `@import "uplot/dist/uPlot.min.css";
+html { ${colours(":root {")} }
+html:is(.coal, .navy, .ayu) { ${colours(":root:not(.print) {")} }
+.accord-live { ${small(scoped)} }
+${small(readFileSync("live.css", "utf8"))}`,
+    loader: "css",
+    resolveDir: ".",
+  },
+});
+const book = await build({ ...common, define: { ...define, STYLE: JSON.stringify(live.outputFiles[0].text) }, entryPoints: ["src/book.js"], format: "iife" });
+const stamp = `sources ${hash.toString(16).padStart(16, "0")}`;
+mkdirSync("../../../docs/live", { recursive: true });
+writeFileSync("../../../docs/live/live.js", `// ${stamp}\n// Contains\n${licences[0].replace(/^/gm, "// ")}\n${book.outputFiles[0].text}`);
 mkdirSync("dist", { recursive: true });
 writeFileSync(
   "dist/lab.html",
-  `<!doctype html><!-- sources ${hash.toString(16).padStart(16, "0")} -->
+  `<!doctype html><!-- ${stamp} -->
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -75,7 +100,9 @@ ${licences.join("\n\n").replaceAll("--", "- -")}
 <section id="results" aria-label="Results"><p id="first">The plots and tables follow your guess.</p></section>
 <details id="about"><summary>Licences</summary><pre id="licences"></pre></details>
 <script type="application/octet-stream" id="module"></script>
-<script>${js.outputFiles[0].text.replaceAll("</script", "<\\/script")}</script>
+${script(start)}
+<script type="application/json" id="entries"></script>
+${script(js)}
 </body>
 </html>
 `,

@@ -1,28 +1,21 @@
 // Requests of the page: to the engines in it if it has them, else to its server.
-import { Engines, moduleOf } from "./engines.js";
 import { ask as askServer, request } from "./server.js";
 
-const module = moduleOf(document.getElementById("module"));
+/** The engines in the page, which start.js has started, or null. */
+const engines = globalThis.accordEngines;
 
 /** True if the page is the laboratory in one file: it has no server, and with it no files and no live runs. */
-export const alone = module !== null;
+export const alone = engines !== null;
 
-/** Returns a function that asks a worker of its own, so a run delays no check. */
-const worker = () => {
-  const engines = module.then((module) => {
-    const engines = new Engines(module);
-    engines.start();
-    return engines;
-  });
-  return async (...question) => (await engines).ask(...question);
-};
-const [ask, askRuns] = alone ? [worker(), worker()] : [askServer, askServer];
+const ask = (...question) => (alone ? engines.others.ask(...question) : askServer(...question));
+const askRuns = (...question) => (alone ? engines.runs.ask(...question) : askServer(...question));
 
 const query = (values) => new URLSearchParams(values).toString();
 
 /** Returns the file with this key, or else the one that was opened last. */
 export const start = async (file) => (alone ? { file: null, text: "" } : (await request(`/api/start?${query(file ? { file } : {})}`)).json());
-export const gallery = () => ask({ ask: "gallery" });
+/** Returns the lessons and experiments, which the laboratory in one file has in its page. */
+export const gallery = async () => (alone ? JSON.parse(document.getElementById("entries").textContent) : ask({ ask: "gallery" }));
 export const schema = () => ask({ ask: "schema" });
 export const scenario = (id) => ask({ ask: "scenario", id });
 export const check = (text, file, signal) => ask({ ask: "check", text, file }, signal);

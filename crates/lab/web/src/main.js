@@ -10,8 +10,9 @@ import { hand } from "./hand.js";
 import { LessonPanel } from "./lesson.js";
 import { ENGINES, linkOf, stateOf } from "./link.js";
 import { drawing } from "./network.js";
-import { differences, numbers, positionOf, range, valueAt } from "./numbers.js";
+import { differences } from "./numbers.js";
 import { Result } from "./result.js";
+import { MOST_LETTERS, Sliders } from "./sliders.js";
 import { Work } from "./work.js";
 
 /** The delay after a change until theory and fluid run, in milliseconds. A slider that moves has previews until it rests. */
@@ -23,9 +24,6 @@ const MOST_KEPT = 3;
 const MOST_SETTINGS = 6;
 /** The key of the gallery's entry that this tab shows. */
 const OPEN = "accord-lab open";
-/** The maximum number of sliders, and of letters in a text that has some. */
-const MOST_SLIDERS = 200;
-const MOST_LETTERS = 1 << 18;
 /** The delay until the page says that a check takes long, in milliseconds. */
 const LONG = 1000;
 /** The largest file that may be dropped on the page, in bytes: the largest scenario. */
@@ -53,6 +51,7 @@ class Laboratory {
       run: () => this.run(),
       save: () => this.save(),
     });
+    this.sliders = new Sliders(byId("sliders"), (number, value) => this.slide(number, value));
     this.axes = new Axes(() => this.results());
     const work = new Work(storage("localStorage"));
     this.exercise = new ExercisePanel(byId("exercise"), { storage: storage("localStorage"), work, changed: () => this.lesson.again(), say: message, failed });
@@ -265,7 +264,7 @@ class Laboratory {
     this.result.run = undefined;
     this.keepText();
     if (this.editor.text !== this.place.base) this.lesson.skip();
-    this.sliders();
+    this.sliders.show(this.editor.text);
     clearTimeout(this.waiting);
     // A text that was opened is whole, so its check need not wait.
     this.waiting = setTimeout(() => this.check(), this.opening ? 0 : this.sliding ? REST : PAUSE);
@@ -386,40 +385,12 @@ class Laboratory {
     this.result.bar.hidden = true;
   }
 
-  sliders() {
-    const { text } = this.editor;
-    const found = text.length > MOST_LETTERS ? [] : numbers(text).slice(0, MOST_SLIDERS);
-    const names = found.map(({ path, unit }) => `${path} ${unit}`).join("\n");
-    // While a slider is held the others stay where they are.
-    if (names === this.names) {
-      this.found = found;
-      found.forEach((number, i) => this.rows[i].show(number));
-      return;
-    }
-    [this.names, this.found] = [names, found];
-    this.rows = found.map((number, i) => this.slider(number, i));
-    byId("sliders").replaceChildren(...this.rows.map((row) => row.node));
-  }
-
-  slider(number, i) {
-    const limits = range(number.value, number.text, number.unit);
-    const output = element("output");
-    const input = element("input", { type: "range", min: 0, max: 1, step: 0.005, "aria-label": number.path });
-    const show = ({ value, text, unit }) => {
-      output.textContent = unit ? `${text} ${unit}` : text;
-      if (document.activeElement !== input) input.value = positionOf(value, limits);
-    };
-    input.addEventListener("input", () => {
-      const now = this.found[i];
-      const value = String(valueAt(Number(input.value), limits));
-      if (value === now.text) return;
-      this.sliding = true;
-      this.editor.replace(now.from, now.to, value);
-      this.sliding = false;
-      this.preview();
-    });
-    show(number);
-    return { show, node: element("label", {}, element("span", {}, number.path), input, output) };
+  /** Puts the value of a slider into the text. */
+  slide({ from, to }, value) {
+    this.sliding = true;
+    this.editor.replace(from, to, value);
+    this.sliding = false;
+    this.preview();
   }
 
   /** Keeps a copy of the current result for comparison. */

@@ -1,7 +1,7 @@
 // The page's side of the workers, with workers that the test plays.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { Engines, moduleOf } from "../src/engines.js";
+import { Engines, Module, begin } from "../src/engines.js";
 
 const workers = [];
 const frames = new Map();
@@ -12,8 +12,9 @@ class Played {
     this.asked = [];
     workers.push(this);
   }
-  postMessage({ module, ask }) {
+  postMessage({ module, packed, ask }) {
     if (module) this.module = module;
+    else if (packed) this.packed = packed;
     else this.asked.push(JSON.parse(ask));
   }
   terminate() {
@@ -34,7 +35,10 @@ Object.assign(globalThis, {
 function engines() {
   workers.length = 0;
   frames.clear();
-  return new Engines("module");
+  const module = new Module("packed");
+  const one = new Engines(module);
+  module.take("module");
+  return one;
 }
 
 test("questions are answered one after the other, by one worker", async () => {
@@ -107,7 +111,47 @@ test("engines that end are replaced, and the reason is a sentence", async () => 
   await assert.rejects(failed, /no worker/);
 });
 
-test("a page without a module has no engines", () => {
-  assert.equal(moduleOf(null), null);
-  assert.equal(moduleOf({ textContent: "" }), null);
+const begun = () => {
+  workers.length = 0;
+  globalThis.DecompressionStream ??= class {};
+  return begin("packed");
+};
+
+test("the first worker compiles the module and takes a run meanwhile; the other one waits for it", async () => {
+  const { runs, others } = begun();
+  assert.equal(workers.length, 1);
+  assert.equal(workers[0].packed, "packed");
+  const run = runs.ask({ ask: "run" });
+  const check = others.ask({ ask: "check" });
+  assert.deepEqual(workers[0].asked, [{ ask: "run" }]);
+  assert.equal(workers.length, 1);
+  workers[0].onmessage({ data: { module: "compiled" } });
+  assert.equal(workers[1].module, "compiled");
+  assert.deepEqual(workers[1].asked, [{ ask: "check" }]);
+  workers[1].says({ event: "answer", answer: 1 });
+  workers[0].says({ event: "answer", answer: 2 });
+  assert.deepEqual([await check, await run], [1, 2]);
+});
+
+test("a run that is stopped while the module is compiled lets it be compiled", async () => {
+  const { runs } = begun();
+  const stop = new AbortController();
+  const run = runs.ask({ ask: "run" }, stop.signal);
+  const next = runs.ask({ ask: "next" });
+  stop.abort();
+  await assert.rejects(run, { name: "AbortError" });
+  assert.equal(workers[0].ended, undefined);
+  workers[0].onmessage({ data: { module: "compiled" } });
+  assert.equal(workers[0].ended, true);
+  const last = workers.find((worker) => worker.asked.some(({ ask }) => ask === "next"));
+  assert.equal(last.module, "compiled");
+  last.says({ event: "answer", answer: 3 });
+  assert.equal(await next, 3);
+});
+
+test("a module that is damaged refuses every question with its reason", async () => {
+  const { runs, others } = begun();
+  const asked = [runs.ask({ ask: "run" }), others.ask({ ask: "check" })];
+  workers[0].onmessage({ data: { died: "not a module", refused: false } });
+  for (const one of [...asked, others.ask({ ask: "later" }), runs.ask({ ask: "later" })]) await assert.rejects(one, /The engines ended: not a module/);
 });
