@@ -19,6 +19,8 @@
 //!   differ, numbers are not compared. The test reports the number of skipped blocks.
 //! - `<!-- not measured: REASON -->`, `<!-- settings: NUMBERS -->`: see `book/numbers.rs`.
 //!
+//! A block with `toml,live` runs in the reader's browser, so it is a whole scenario.
+//!
 //! Commands in sentences are not run. Their options, the scenarios that they name and their
 //! settings have to be valid.
 //!
@@ -451,6 +453,23 @@ fn every_page_begins_with_an_example() {
         }
     }
     assert!(late.is_empty(), "{}", late.join("\n"));
+}
+
+/// A browser runs them (docs/live/live.js).
+#[test]
+fn live_blocks_are_scenarios() {
+    let catalogue = accord::catalogue();
+    let mut found = 0;
+    for path in pages() {
+        let page = Page::new(&fs::read_to_string(&path).expect("text"));
+        for block in page.blocks.iter().filter(|b| b.live) {
+            let file = accord::File::parse("lab.toml", &page.text(block));
+            let points = file.and_then(|file| file.points(&catalogue, None));
+            assert!(points.is_ok_and(|p| p.len() == 1), "{}: {block:?}", path.display());
+            found += 1;
+        }
+    }
+    assert!(found >= 8, "{found} blocks");
 }
 
 /// Other commands would not be found.

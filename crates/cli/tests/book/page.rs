@@ -8,6 +8,8 @@ pub const TABLE: &str = "table";
 pub struct Block {
     /// The language after the fence: `sh`, `toml`, `text`.
     pub language: String,
+    /// True if the page runs the block in a browser: `toml,live`.
+    pub live: bool,
     /// The HTML comment in the line before it, or before the empty line before it.
     pub remark: Option<String>,
     /// Lines of the page, without the fences.
@@ -26,11 +28,13 @@ impl Page {
         let (mut blocks, mut remark, mut i) = (Vec::new(), None, 0);
         while i < lines.len() {
             let line = &lines[i];
-            if let Some(language) = line.strip_prefix("```") {
+            if let Some(words) = line.strip_prefix("```") {
+                let (language, more) = words.split_once(',').unwrap_or((words, ""));
                 let inside = lines[i + 1..].iter().position(|l| l.starts_with("```"));
                 let end = i + 1 + inside.expect("a fence is closed");
                 blocks.push(Block {
                     language: language.to_string(),
+                    live: more == "live",
                     remark: remark.take(),
                     lines: i + 1..end,
                 });
@@ -40,6 +44,7 @@ impl Page {
                 let end = i + rows.count();
                 blocks.push(Block {
                     language: TABLE.to_string(),
+                    live: false,
                     remark: remark.take(),
                     lines: i..end,
                 });
