@@ -1,4 +1,4 @@
-// sources 1d6bf88ba1c3f6e1
+// sources 9a1414102865eed2
 // Contains
 // uplot
 // The MIT License (MIT)

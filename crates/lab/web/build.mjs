@@ -26,7 +26,7 @@ const js = await build({ ...common, entryPoints: ["src/main.js"], format: "iife"
 const script = (built) => `<script>${built.outputFiles[0].text.replaceAll("</script", "<\\/script")}</script>`;
 const css = await build({ ...common, entryPoints: ["lab.css"] });
 // The packages in the page, with their licences: MIT, ISC or BSD.
-const packages = ["uplot", "d3-force", "@codemirror/view", "@codemirror/legacy-modes"];
+const packages = ["uplot", "d3-force", "hyparquet", "@codemirror/view", "@codemirror/legacy-modes"];
 const licences = packages.map((name) => `${name}\n${readFileSync(`node_modules/${name}/LICENSE`, "utf8").trim()}`);
 
 // The plots' style within the blocks of the book, whose own style has everything else.
@@ -77,6 +77,7 @@ ${licences.join("\n\n").replaceAll("--", "- -")}
 <button type="button" id="download">Download</button>
 <button type="button" id="link" title="Copies an address that opens this text">Link</button>
 <button type="button" id="original" hidden>Original</button>
+<button type="button" id="measured" hidden title="Removes the measurements from the plots">Without measurements</button>
 <select id="point" aria-label="Point of the sweep" hidden></select>
 <span class="engines">
 <label><input type="checkbox" id="engine-theory" checked> theory</label>

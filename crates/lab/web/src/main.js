@@ -10,6 +10,7 @@ import { hand } from "./hand.js";
 import { LessonPanel } from "./lesson.js";
 import { ENGINES, linkOf, stateOf } from "./link.js";
 import { drawing } from "./network.js";
+import { LARGEST_SERIES, isParquet, readMeasurements, seriesOf } from "./measured.js";
 import { differences } from "./numbers.js";
 import { Result } from "./result.js";
 import { MOST_LETTERS, Sliders } from "./sliders.js";
@@ -73,7 +74,7 @@ class Laboratory {
     this.entries = entries;
     this.fill(entries);
     this.showFile(start.file);
-    const actions = { run: () => this.run(), stop: () => this.stop(), save: () => this.save(), "save-as": () => this.saveAs(), download: () => this.download(), link: () => this.link(), original: () => this.original() };
+    const actions = { run: () => this.run(), stop: () => this.stop(), save: () => this.save(), "save-as": () => this.saveAs(), download: () => this.download(), link: () => this.link(), measured: () => this.forget(), original: () => this.original() };
     for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
     byId("point").addEventListener("change", () => this.run());
     onThemeChange(() => this.results().forEach((result) => result.time?.redraw()));
@@ -155,12 +156,16 @@ class Laboratory {
     }
   }
 
-  /** Opens a scenario file that was dropped on the page. */
+  /** Opens a scenario file that was dropped on the page, or draws dropped measurements over the plots. */
   async drop(event) {
-    const [file] = event.dataTransfer?.files ?? [];
-    if (!file) return;
+    const [item] = event.dataTransfer?.items ?? [];
+    const directory = item?.webkitGetAsEntry?.();
+    const [dropped] = event.dataTransfer?.files ?? [];
+    if (!dropped) return;
     event.preventDefault();
     try {
+      const file = directory?.isDirectory ? await seriesOf(directory) : dropped;
+      if (isParquet(await file.slice(0, 4).arrayBuffer())) return await this.measure(directory?.isDirectory ? directory.name : file.name, file);
       if (file.size > LARGEST_FILE) throw new Error(`${file.name} is not a scenario: it has ${file.size} bytes, and ${LARGEST_FILE} are the most.`);
       const text = await file.text();
       if (text.includes("\u0000") || text.includes("\ufffd")) throw new Error(`${file.name} is not a scenario: it is not text.`);
@@ -169,6 +174,23 @@ class Laboratory {
     } catch (error) {
       failed(error);
     }
+  }
+
+  /** Draws the measurements of a file over the plots. */
+  async measure(name, file) {
+    if (file.size > LARGEST_SERIES) throw new Error(`${name} is too large for the laboratory: its series have ${file.size} bytes, and ${LARGEST_SERIES} are the most.`);
+    this.result.measured = await readMeasurements(name, await file.arrayBuffer());
+    byId("measured").hidden = false;
+    this.result.redraw();
+    message(this.result.drawsMeasurements() ? `${name} is drawn over the plots, as live.` : `${name} has no flow or link of this scenario. Rename its groups, or import it again with --group.`);
+  }
+
+  /** Removes the measurements. */
+  forget() {
+    this.result.measured = undefined;
+    byId("measured").hidden = true;
+    message("");
+    this.result.redraw();
   }
 
   /**

@@ -1,4 +1,5 @@
 // The result of a run, drawn as on the page of a run.
+import { withMeasurements } from "./measured.js";
 import { readPoints } from "../../../report/web/src/data.js";
 import { element } from "../../../report/web/src/dom.js";
 import { TimeSection } from "../../../report/web/src/time.js";
@@ -58,7 +59,8 @@ export class Result {
 
   show(view) {
     const { tables, plots } = (this.last = view);
-    const data = JSON.parse(plots);
+    const plain = JSON.parse(plots);
+    const data = this.measured ? withMeasurements(plain, this.measured) : plain;
     const points = readPoints(data.points);
     // The choices of the reader stay from view to view: `look` has those of an address that was opened.
     const { range, hidden } = this.look ?? this.lookNow();
@@ -80,6 +82,16 @@ export class Result {
     }
     this.tables.innerHTML = tables;
     this.tables.querySelectorAll("button").forEach((button) => (button.disabled = true));
+  }
+
+  /** Draws the last view again. */
+  redraw() {
+    if (this.last) this.show(this.last);
+  }
+
+  /** Returns whether measurements are among the lines. */
+  drawsMeasurements() {
+    return Boolean(this.measured) && this.time.points[0].engines.length > JSON.parse(this.last.plots).points[0].engines.length;
   }
 
   failed(message) {

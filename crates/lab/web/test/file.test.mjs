@@ -96,7 +96,7 @@ test("the licences of the packages in the module are in the page", { skip }, asy
   await page.locator("#about summary").click();
 });
 
-test("the first run waits for the gallery only", { skip }, async () => {
+test("the first run waits for no other question", { skip }, async () => {
   const fresh = await browser.newPage();
   await fresh.addInitScript(() => {
     window.asked = [];
@@ -113,7 +113,7 @@ test("the first run waits for the gallery only", { skip }, async () => {
   // The time is for people: how long it takes depends on the machine.
   console.log(`the first run begins ${Math.round(asked.find(([ask]) => ask === "run")[1])} ms after the page`);
   const kinds = asked.map(([ask]) => ask);
-  assert.deepEqual(kinds.slice(0, kinds.indexOf("run")).filter((ask) => !["lesson", "exercise"].includes(ask)), ["gallery"]);
+  assert.deepEqual(kinds.slice(0, kinds.indexOf("run")), []);
   assert.ok(!kinds.includes("schema"), "only completions need the schema");
 });
 
@@ -227,6 +227,55 @@ test("a file that is dropped opens, or is refused with a sentence", { skip }, as
   await drop("mine.toml", Buffer.from(mine));
   await ran(mine);
   assert.equal(await page.locator("#file").innerText(), "mine.toml");
+});
+
+test("dropped measurements are drawn over the plots, and what has none is refused", { skip }, async () => {
+  const mine = small.replace("vegas", "cubic");
+  writeFileSync(join(dir, "mine.toml"), mine);
+  const accord = (...args) => {
+    const { status, stderr } = spawnSync(process.env.ACCORD, args, { cwd: dir, encoding: "utf8" });
+    assert.ok(status === 0 || status === 1, stderr);
+  };
+  accord("run", "mine.toml", "--engine", "packet", "--qlog", "logs", "--quiet", "-o", "packets");
+  accord("import", "run", "logs/a.sqlog", "--group", "a", "-o", "logged");
+  await write(mine);
+  await ran(mine);
+  const drop = (path) =>
+    page.evaluate(
+      ([name, bytes]) => {
+        const dataTransfer = new DataTransfer();
+        dataTransfer.items.add(new File([new Uint8Array(bytes)], name));
+        document.body.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+      },
+      ["series.parquet", [...readFileSync(join(dir, path))]],
+    );
+  await drop("logged/series.parquet");
+  await said(/series\.parquet is drawn over the plots, as live/);
+  const shown = () => page.evaluate(() => window.laboratory.result.time.point.engines);
+  assert.ok((await shown()).includes("live"));
+  // The next result has them, too.
+  await page.click("#run");
+  await page.waitForFunction(() => window.laboratory.result.digests?.packet && window.laboratory.result.run !== undefined);
+  assert.ok((await shown()).includes("live"));
+  const [measured, packets] = await page.evaluate(() => {
+    const { point, range } = window.laboratory.result.time;
+    const { lines } = point.panels.find(({ title }) => title === "Throughput of a flow");
+    const mean = (engine) => {
+      const { v } = lines.find((line) => point.engines[line.engine] === engine);
+      const there = v.slice(v.length / 2).filter((value) => value !== null);
+      return there.reduce((sum, value) => sum + value, 0) / there.length;
+    };
+    return [mean("live"), mean("packet"), range];
+  });
+  assert.ok(Math.abs(measured / packets - 1) < 0.05, `${measured} and ${packets} Mbps`);
+  await page.click("#measured");
+  assert.ok(!(await shown()).includes("live"));
+  await drop("packets/series.parquet");
+  await said(/has no measurements: its engines are packet/);
+  await drop("packets/manifest.json");
+  await page.waitForFunction(() => window.laboratory.editor.text.startsWith("{"));
+  await write(small);
+  await ran(small);
 });
 
 test("an address opens its text, slider, engines, time axis and lines; a damaged one says so", { skip }, async () => {
