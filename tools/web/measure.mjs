@@ -1,16 +1,17 @@
 // Prints the figures of docs/src/browser.md: ACCORD=the release program with the feature web, CHROMIUM=the browser,
-// after tools/web/build and `npm ci --prefix crates/lab/web`. Times are for an idle machine.
+// after tools/web/build and `npm ci --prefix crates/lab/web`. Times are for an idle machine: the load is printed. AGAINST=a
+// file of another version gives the ratio of the times until the first plot, taken in turn.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
-import { tmpdir } from "node:os";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { load } from "../../bindings/javascript/index.js";
 
 const root = new URL("../../", import.meta.url);
 const { chromium } = createRequire(new URL("crates/lab/web/package.json", root))("playwright-core");
-const TIMES = 5;
+const TIMES = Number(process.env.TIMES ?? 5);
 const dir = mkdtempSync(join(tmpdir(), "accord-measure-"));
 const file = join(dir, "lab.html");
 const accord = (...args) => {
@@ -31,24 +32,41 @@ console.log(`file                     ${bytes(file)}`);
 console.log(`module, compressed       ${bytes(new URL("target/web/accord.wasm.gz", root))}`);
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] });
-const open = async () => {
+/** Opens a file, and returns its page with the time of the first frame with a plot, by the page's clock. */
+const open = async (path) => {
   const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
-  const begun = performance.now();
-  await page.goto(pathToFileURL(file).href);
-  // They are hidden until the reader has guessed.
-  await page.waitForSelector(".plots canvas", { state: "attached" });
-  return [page, performance.now() - begun];
+  await page.addInitScript(() => {
+    // They are hidden until the reader has guessed.
+    const drawn = new MutationObserver(() => {
+      if (!document.querySelector(".plots canvas")) return;
+      drawn.disconnect();
+      requestAnimationFrame(() => setTimeout(() => (window.firstPlot = performance.now())));
+    });
+    drawn.observe(document, { childList: true, subtree: true });
+  });
+  await page.goto(pathToFileURL(path).href, { waitUntil: "commit" });
+  const first = await page.waitForFunction(() => window.firstPlot, undefined, { timeout: 120_000 });
+  return [page, await first.jsonValue()];
 };
+const paths = [file, ...(process.env.AGAINST ? [process.env.AGAINST] : [])];
 const opened = await times(async () => {
-  const [page, ms] = await open();
-  await page.close();
-  return ms;
+  const each = [];
+  for (const path of paths) {
+    const [page, ms] = await open(path);
+    await page.close();
+    each.push(ms);
+  }
+  return each;
 });
-console.log(`first plot               ${(median(opened) / 1000).toFixed(2)} s after opening`);
+const seconds = (found) => `${(median(found) / 1000).toFixed(2)} s`;
+console.log(`load                     ${loadavg()[0].toFixed(1)} processes in the last minute`);
+console.log(`first plot               ${seconds(opened.map(([ms]) => ms))} after opening, ${(Math.min(...opened.map(([ms]) => ms)) / 1000).toFixed(2)} s at best`);
+if (process.env.AGAINST) console.log(`                         ${median(opened.map(([ms, other]) => ms / other)).toFixed(2)} of the other file's ${seconds(opened.map(([, other]) => other))}`);
 
 // From a change of a lesson's text to its plots, without the pause in which the page waits for further changes.
 const PAUSE = 80;
-const [page] = await open();
+const [page] = await open(file);
+await page.waitForFunction(() => window.laboratory?.result.run !== undefined, undefined, { timeout: 120_000 });
 await page.evaluate(() => window.laboratory.lesson.skip());
 const lessons = readdirSync(new URL("crates/lab/lessons", root)).filter((name) => /^\d/.test(name));
 const found = [];

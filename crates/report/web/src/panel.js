@@ -106,11 +106,11 @@ export class Panel {
   }
 
   /** Draws anew: at first, for other colours, for another axis. */
-  draw() {
+  draw(width = this.body.clientWidth) {
     const keep = this.plot && { min: this.plot.scales.x.min, max: this.plot.scales.x.max };
     this.plot?.destroy();
     const { series, data, bands } = this.series();
-    this.plot = new uPlot(this.options(theme(), series, bands), data, this.body);
+    this.plot = new uPlot(this.options(theme(), series, bands, width), data, this.body);
     if (keep) this.plot.setScale("x", keep);
   }
 
@@ -159,7 +159,7 @@ export class Panel {
     return uPlot.join(tables);
   }
 
-  options(colours, series, bands) {
+  options(colours, series, bands, width) {
     const axis = {
       stroke: colours.text,
       grid: { stroke: colours.grid, width: 1 },
@@ -170,7 +170,7 @@ export class Panel {
     const sensible = most == null ? {} : { filter: (_, at) => at.map((v) => (v <= most * 1.0001 ? v : null)) };
     const levels = this.log ? { splits: (_, i, min, max) => decades(min, max), values: (_, at) => at.map((v) => (v == null ? "" : number(v))), filter: (_, at) => at } : sensible;
     return {
-      width: this.body.clientWidth,
+      width,
       height: this.height,
       legend: { show: false },
       series,
@@ -280,10 +280,12 @@ export class Panel {
   readAt(u) {
     const i = u.cursor.idx;
     this.section.time(i == null ? null : u.data[0][i]);
-    const read = this.section.reader === this && i != null;
+    // Asking for a width takes a layout of the page.
+    if (this.section.reader !== this || i == null) return tell(this.tip, null);
     const value = (item) => u.data[this.lines.indexOf(item.line) + 1][i];
-    const rows = read ? this.items.filter((item) => this.visible(item.line) && value(item) != null).map((item) => ({ ...item, look: this.lookOf(item.line), colour: this.colour(item.line), text: quantity(value(item), this.panel.unit) })) : [];
-    tell(this.tip, read && `t = ${number(u.data[0][i])} s`, rows, u.cursor.left / u.over.clientWidth);
+    const shown = this.items.filter((item) => this.visible(item.line) && value(item) != null);
+    const rows = shown.map((item) => ({ ...item, look: this.lookOf(item.line), colour: this.colour(item.line), text: quantity(value(item), this.panel.unit) }));
+    tell(this.tip, `t = ${number(u.data[0][i])} s`, rows, u.cursor.left / u.over.clientWidth);
   }
 
   /** Names the single flow under the pointer. */

@@ -2,8 +2,19 @@
 
 const media = matchMedia("(prefers-color-scheme: dark)");
 
+/** The colours until the end of this task: a page asks for them for every line. */
+let known;
+
 /** The current colours. */
 export function theme() {
+  if (!known) {
+    known = colours();
+    queueMicrotask(() => (known = undefined));
+  }
+  return known;
+}
+
+function colours() {
   const style = getComputedStyle(document.documentElement);
   const read = (name) => style.getPropertyValue(name).trim();
   return {
@@ -41,10 +52,12 @@ export function onPaper(work) {
   const root = document.documentElement;
   const was = root.classList.contains("print");
   root.classList.add("print");
+  known = undefined;
   try {
     return work();
   } finally {
     root.classList.toggle("print", was);
+    known = undefined;
   }
 }
 

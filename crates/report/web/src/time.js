@@ -107,7 +107,9 @@ export class TimeSection {
   }
 
   redraw() {
-    this.quietly(() => this.panels.forEach((panel) => panel.draw()));
+    // Before anything changes: one layout of the page gives all widths.
+    const widths = this.panels.map(({ body }) => body.clientWidth);
+    this.quietly(() => this.panels.forEach((panel, i) => panel.draw(widths[i])));
     this.keys.draw();
     this.spread.draw();
     this.drawLegend();
@@ -145,7 +147,8 @@ export class TimeSection {
   }
 
   time(t) {
-    this.clock.textContent = t == null ? "" : `t = ${number(t)} s`;
+    const text = t == null ? "" : `t = ${number(t)} s`;
+    if (this.clock.textContent !== text) this.clock.textContent = text;
   }
 
   /** The panel that tells its values at the cursor; by keyboard it tells a screen reader, too. */
