@@ -90,7 +90,7 @@ fn dynamics(values: &Values, facts: &QueueFacts) -> QueueDynamics {
             max,
             unit: if in_bytes { 1.0 } else { packet },
             packet,
-            ln_keep: (-values.number("weight")).ln_1p(),
+            ln_keep: libm::log1p(-values.number("weight")),
             probability: values.number("max_probability"),
             gentle: values.flag("gentle"),
         },

@@ -51,7 +51,7 @@ pub static FAMILY: Family = Family {
     },
     dynamics: Dynamics::Queue(|values, _| QueueDynamics {
         law: QueueLaw::Rem {
-            ln_phi: values.number("phi").ln(),
+            ln_phi: libm::log(values.number("phi")),
             gain: values.number("gain") / packet(values),
             backlog: values.number("backlog_weight") / values.duration("period").as_secs_f64(),
             dropped: values.flag("count_dropped"),

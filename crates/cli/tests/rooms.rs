@@ -312,6 +312,38 @@ fn files_are_opened_in_one_place() {
     assert_eq!(excused.len(), MAY_OPEN.len(), "an exception that nobody needs");
 }
 
+/// Functions of the standard library that take the system's, which differ in the last bit from machine to machine.
+const OF_THE_SYSTEM: &[&str] = &[
+    ".exp()",
+    ".exp_m1()",
+    ".ln()",
+    ".ln_1p()",
+    ".log10()",
+    ".log2()",
+    ".powf(",
+    ".cbrt()",
+    ".sin()",
+    ".cos()",
+    ".tan()",
+    ".atan2(",
+];
+
+/// Theory and the fluid have the same digests in a browser.
+#[test]
+fn theory_and_the_fluid_take_functions_from_libm() {
+    for name in ["fluid", "theory", "solver", "traffic"] {
+        for path in sources(&place_of(name).join("src")) {
+            for (i, line) in code(&path).lines().enumerate() {
+                // `accord solve` only.
+                let solve = name == "solver" && line.contains("alpha");
+                let found = OF_THE_SYSTEM.iter().find(|what| line.contains(**what));
+                let place = format!("{}:{}", path.display(), i + 1);
+                assert!(found.is_none() || solve, "{place}: {found:?} is libm's");
+            }
+        }
+    }
+}
+
 /// Modules that may use each other: registries and their entries, and a family with its values.
 const CIRCLES: &[(&str, &str)] =
     &[("control", "registry"), ("aqm", "registry"), ("family", "family")];

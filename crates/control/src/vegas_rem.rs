@@ -99,7 +99,7 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     WindowDynamics {
         law: thresholds(values, facts.packet).law(facts.weight),
         reads: Reads::Marks {
-            ln_phi: values.number("phi").ln(),
+            ln_phi: libm::log(values.number("phi")),
             memory: values.integer("memory") as f64 * facts.packet.as_f64(),
         },
         base: vegas::known_or_smallest(values),

@@ -49,7 +49,7 @@ const STEEPEST: f64 = 0.5;
 impl Epoch {
     /// Begins congestion avoidance at a window that no loss has ended.
     pub fn begin(cubic: &Cubic, window: f64) -> Epoch {
-        let k = (window * (1.0 - cubic.beta) / cubic.c).cbrt();
+        let k = libm::cbrt(window * (1.0 - cubic.beta) / cubic.c);
         Epoch { since: k, w_max: window, w_est: window, k }
     }
 
@@ -61,7 +61,7 @@ impl Epoch {
         self.k = if (new - cube).abs() < 1e-4 * new {
             self.k * (cube + 2.0 * new) / (2.0 * cube + new)
         } else {
-            new.cbrt()
+            libm::cbrt(new)
         };
     }
 
@@ -87,7 +87,7 @@ impl Epoch {
         let bound = window * (1.0 + growth * rounds);
         if curve > bound {
             // Time does not pass while the window is bounded.
-            self.since = self.k + ((bound - self.w_max) / cubic.c).cbrt();
+            self.since = self.k + libm::cbrt((bound - self.w_max) / cubic.c);
         }
         self.w_est = self.w_est.min(most);
         curve.min(bound).max(self.w_est)
@@ -101,7 +101,7 @@ fn mean_exp(x: f64) -> f64 {
         // The next term is 1e-14.
         return 1.0 - x * (1.0 / 2.0 - x * (1.0 / 6.0 - x * (1.0 / 24.0)));
     }
-    -(-x).exp_m1() / x
+    -libm::expm1(-x) / x
 }
 
 #[cfg(test)]

@@ -124,7 +124,7 @@ impl Discipline {
             }
             QueueLaw::Red { unit, packet, ln_keep, .. } => {
                 let seen = if backlog > 0.0 { arrived } else { capacity * h };
-                let kept = (seen / packet * ln_keep).exp();
+                let kept = libm::exp(seen / packet * ln_keep);
                 let found = backlog / unit;
                 self.level = found + (self.level - found) * kept;
                 let (share, _) = self.share(self.level);
@@ -169,8 +169,8 @@ impl Discipline {
     pub fn share(&self, level: f64) -> (f64, f64) {
         match self.law {
             QueueLaw::Rem { ln_phi, .. } => {
-                let unmarked = (-level * ln_phi).exp();
-                (-(-level * ln_phi).exp_m1(), ln_phi * unmarked)
+                let unmarked = libm::exp(-level * ln_phi);
+                (-libm::expm1(-level * ln_phi), ln_phi * unmarked)
             }
             QueueLaw::Red { min, max, probability, gentle, .. } => {
                 let (p, slope) = if level < min {

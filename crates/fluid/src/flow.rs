@@ -103,7 +103,7 @@ impl Flow {
                 m.share += (bytes / m.seen).min(1.0) * (marks - m.share);
             }
             // If all packets are marked the price is high but finite.
-            seen.price = 1e-3 * -(-m.share.min(1.0 - 1e-12)).ln_1p() / ln_phi;
+            seen.price = 1e-3 * -libm::log1p(-m.share.min(1.0 - 1e-12)) / ln_phi;
         } else {
             seen.loss = 1.0 - (1.0 - seen.loss) * (1.0 - marks);
         }

@@ -138,7 +138,7 @@ impl Control {
         lost * match self.dynamics.law {
             WindowLaw::Cubic { c, .. } => {
                 // Two regions [RFC 9438 §4.3, 4.4]; the mean window is the larger one.
-                let curve = MEAN_CUBIC * (c / 0.4).powf(0.25) * (rtt / lost).powf(0.75);
+                let curve = MEAN_CUBIC * libm::pow(c / 0.4, 0.25) * libm::pow(rtt / lost, 0.75);
                 if curve * lost.sqrt() > MEAN_FRIENDLY { EVEN_CUBIC } else { EVEN_FRIENDLY }
             }
             _ => EVEN_HALVES,

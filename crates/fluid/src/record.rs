@@ -51,6 +51,7 @@ const OF_LINKS: [Metric; 11] = [
 ];
 
 /// The series of a run in progress.
+#[derive(Clone)]
 pub(crate) struct Recorder {
     pub time: Vec<f64>,
     flows: Table<{ OF_FLOWS.len() }>,
@@ -63,6 +64,7 @@ pub(crate) struct Recorder {
 
 /// Columns by class or queue, then by metric. Rows are added first and moved to the columns in
 /// blocks, since thousands of columns exceed the cache.
+#[derive(Clone)]
 struct Table<const N: usize> {
     columns: Vec<[Vec<f64>; N]>,
     rows: Vec<[f64; N]>,

@@ -139,6 +139,10 @@ fn integrate(
                 recorder.sample(&mut state, to.as_secs_f64());
                 next_sample += sample;
                 observer.progress(to)?;
+                if observer.wants_record() {
+                    let (time, series) = recorder.clone().finish(scenario, &model);
+                    observer.recorded(time, series);
+                }
             }
             from = to;
         }

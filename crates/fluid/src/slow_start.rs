@@ -37,7 +37,7 @@ impl Control {
     ) -> f64 {
         let (growth, ends) = (self.dynamics.growth, self.rises(s, base_rtt, from, to, h));
         let rtt = base_rtt + 0.5 * (from.queue + to.queue);
-        let grown = s.window * (growth * h / rtt).exp();
+        let grown = s.window * libm::exp(growth * h / rtt);
         // Vegas uses its service only after slow start.
         let service = match self.dynamics.reads {
             Reads::Delay => self.service,
@@ -59,7 +59,7 @@ impl Control {
         } else {
             (-before / (after - before)).clamp(0.0, 1.0)
         };
-        s.window *= self.dynamics.keep * (growth * part * h / rtt).exp();
+        s.window *= self.dynamics.keep * libm::exp(growth * part * h / rtt);
         if let Some(cubic) = self.cubic() {
             s.epoch = Epoch::begin(&cubic, s.window / self.packet);
         }

@@ -158,7 +158,9 @@ impl Demand {
     fn rounding(&self, rate: f64) -> f64 {
         match self {
             // The rounding of 1/α is that of the exponent.
-            Demand::AlphaFair { .. } if rate > 0.0 => OPERATIONS + 2.0 * ROUNDING * rate.ln().abs(),
+            Demand::AlphaFair { .. } if rate > 0.0 => {
+                OPERATIONS + 2.0 * ROUNDING * libm::log(rate).abs()
+            }
             _ => OPERATIONS,
         }
     }
@@ -337,14 +339,14 @@ impl Flows {
         if overload == 0.0 || !overload.is_finite() {
             return overload;
         }
-        let log = self.totals.log_weight.value() * overload.ln_1p() * (1.0 + OPERATIONS);
+        let log = self.totals.log_weight.value() * libm::log1p(overload) * (1.0 + OPERATIONS);
         let flows = problem.routes().iter().zip(problem.demands());
         let others =
             flows.filter(|(_, demand)| demand.log_weight().is_none() && demand.is_elastic());
         log + add_up(others.map(|(path, demand)| {
             // Its utility is that of `Log`, of the part above the floor.
             if let Demand::Contract { weight, limit: f64::INFINITY, .. } = *demand {
-                return weight * overload.ln_1p() * (1.0 + OPERATIONS);
+                return weight * libm::log1p(overload) * (1.0 + OPERATIONS);
             }
             let q = path_price(path, prices);
             let x = Enclosed::new(demand, q);

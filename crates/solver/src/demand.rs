@@ -218,10 +218,10 @@ impl Demand {
                 let power = 1.0 - alpha.recip();
                 let log = log_ratio(from, to);
                 let scaled = power * log;
-                let grown = if scaled == 0.0 { log } else { scaled.exp_m1() / power };
+                let grown = if scaled == 0.0 { log } else { libm::expm1(scaled) / power };
                 self.rate(from) * from * grown
             }
-            Vegas { weight, bias } => weight * ((to - from) / (from - bias)).ln_1p(),
+            Vegas { weight, bias } => weight * libm::log1p((to - from) / (from - bias)),
             Surcharged { weight, surcharge, cap } => {
                 let (capped, above) = split(from, to, weight / cap - surcharge);
                 let mut area = 0.0;
@@ -229,7 +229,7 @@ impl Demand {
                     area += cap * (capped.1 - capped.0);
                 }
                 if above.0 != above.1 {
-                    area += weight * ((above.1 - above.0) / (above.0 + surcharge)).ln_1p();
+                    area += weight * libm::log1p((above.1 - above.0) / (above.0 + surcharge));
                 }
                 area
             }
@@ -302,7 +302,7 @@ fn knee(weight: f64, floor: f64, limit: f64) -> f64 {
 fn cotangents(from: f64, to: f64) -> f64 {
     let (sin, cos) = ((from.sqrt(), to.sqrt()), ((1.0 - from).sqrt(), (1.0 - to).sqrt()));
     let sin_delta = (to - from) / (sin.1 * cos.0 + sin.0 * cos.1).max(f64::MIN_POSITIVE);
-    let delta = sin_delta.atan2(cos.0 * cos.1 + sin.0 * sin.1);
+    let delta = libm::atan2(sin_delta, cos.0 * cos.1 + sin.0 * sin.1);
     let beyond_sine = if delta.abs() < 0.05 {
         let square = delta * delta;
         delta * square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0))
@@ -316,7 +316,7 @@ fn cotangents(from: f64, to: f64) -> f64 {
 
 /// Returns ln(to/from) without cancellation.
 fn log_ratio(from: f64, to: f64) -> f64 {
-    ((to - from) / from).ln_1p()
+    libm::log1p((to - from) / from)
 }
 
 /// Returns the parts of the way from `from` to `to` that lie below and above `at`.

@@ -230,7 +230,7 @@ fn ln_1p(x: f64) -> f64 {
     // The omitted term is x⁷/8 of x, which is below the rounding of x.
     const SMALL: f64 = 1.0 / 256.0;
     if x.abs() >= SMALL {
-        return x.ln_1p();
+        return libm::log1p(x);
     }
     let even = -1.0 / 2.0 + x * x * (-1.0 / 4.0 - x * x * (1.0 / 6.0));
     let odd = 1.0 / 3.0 + x * x * (1.0 / 5.0 + x * x * (1.0 / 7.0));

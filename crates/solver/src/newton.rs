@@ -181,7 +181,7 @@ fn multiplied(merged: &Merged, links: &[Link], link: usize, price: f64) -> f64 {
     let overload = links[link].load / merged.capacities[link];
     let factor = match merged.stiffness[link] {
         1.0 => overload,
-        alpha => overload.powf(alpha),
+        alpha => libm::pow(overload, alpha),
     };
     match price * factor {
         next if next.is_finite() => next.min(merged.price_limits[link]),
@@ -357,7 +357,7 @@ impl<'a> Solver<'a> {
         let (least, most) = DAMPING_BOUNDS;
         let lambda = boost * (DAMPING * residuals.total).clamp(least, most);
         let enough = LAST_STEP * self.settings.tolerance / residuals.total;
-        let tolerance = residuals.total.powf(0.75).max(enough).min(LOOSEST);
+        let tolerance = libm::pow(residuals.total, 0.75).max(enough).min(LOOSEST);
 
         self.system.set_up(&self.dual, &self.at, &self.usual, lambda);
         self.steps.1 += self.system.solve(&self.dual, &self.at, tolerance);

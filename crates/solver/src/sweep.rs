@@ -50,24 +50,24 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
         let loads = users.iter().zip(&others);
         let load: f64 =
             loads.map(|(&flow, others)| demands[flow as usize].rate(others + price)).sum();
-        (load / capacity).ln()
+        libm::log(load / capacity)
     };
     if users.is_empty() || over(0.0) <= 0.0 {
         return 0.0;
     }
     // Bracket the root, in logarithms.
     let start = match prices[link] {
-        p if p > 0.0 => p.ln(),
-        _ => others.iter().copied().fold(f64::MIN_POSITIVE, f64::max).ln(),
+        p if p > 0.0 => libm::log(p),
+        _ => libm::log(others.iter().copied().fold(f64::MIN_POSITIVE, f64::max)),
     };
-    let at = |u: f64| over(u.exp());
+    let at = |u: f64| over(libm::exp(u));
     let (mut low, mut high) = (start, start);
     let (mut above, mut below) = (at(low), at(high));
     let mut reach = 1e-6;
     while above <= 0.0 {
         (high, below) = (low, above);
         (low, reach) = (low - reach, 4.0 * reach);
-        if low < f64::MIN_POSITIVE.ln() {
+        if low < libm::log(f64::MIN_POSITIVE) {
             return f64::MIN_POSITIVE;
         }
         above = at(low);
@@ -75,7 +75,7 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
     while below > 0.0 {
         (low, above) = (high, below);
         (high, reach) = (high + reach, 4.0 * reach);
-        if high >= limit.min(f64::MAX).ln() {
+        if high >= libm::log(limit.min(f64::MAX)) {
             return limit.min(f64::MAX);
         }
         below = at(high);
@@ -98,5 +98,5 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
             (high, below, above) = (u, now, 0.5 * above);
         }
     }
-    u.exp().min(limit)
+    libm::exp(u).min(limit)
 }

@@ -138,6 +138,6 @@ fn listed<T>(items: &[T], kind: &str, word: impl Fn(&T) -> String) -> String {
 
 /// Returns a rate in bit/s to four digits.
 fn rate(bps: f64) -> String {
-    let digit = 10f64.powf((bps.max(1.0).log10().floor() - 3.0).max(0.0));
+    let digit = libm::pow(10.0, (libm::log10(bps.max(1.0)).floor() - 3.0).max(0.0));
     Rate::from_bps_f64((bps / digit).round() * digit).to_string()
 }

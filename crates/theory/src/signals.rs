@@ -223,7 +223,7 @@ impl State<'_> {
             let mut unmarked = e.rate[flow];
             for &l in self.network.path(flow) {
                 if let Price::Marks { phi } = self.price_of(l) {
-                    let share = -(-e.price[l] * 1e3 * phi.ln()).exp_m1();
+                    let share = -libm::expm1(-e.price[l] * 1e3 * libm::log(phi));
                     marked[l] += unmarked * share;
                     unmarked *= 1.0 - share;
                 }

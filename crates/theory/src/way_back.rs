@@ -154,7 +154,7 @@ impl State<'_> {
             for (l, load) in loads.iter().enumerate().filter(|(l, _)| paid[*l]) {
                 let left = (rate[l] - load.other).max(LEAST_LEFT * rate[l]);
                 let grown = if load.shared > 0.0 { load.counted / load.shared } else { 1.0 };
-                capacity[l] *= (left * grown / capacity[l]).powf(step);
+                capacity[l] *= libm::pow(left * grown / capacity[l], step);
             }
             if fills {
                 routes = self.routes(phase, &paid).map_err(&invalid)?;
