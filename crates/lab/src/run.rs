@@ -15,6 +15,11 @@ const BETWEEN: f64 = 0.3;
 /// The work of a fluid run that a page need not wait for: steps times flows and queues. A browser takes some
 /// 50 ms for it.
 const QUICK: f64 = 1.5e5;
+/// The work from which on a preview leaves the fluid out.
+const FAR_TOO_MUCH: f64 = 1000.0 * QUICK;
+/// The time of theory and the fluid in a preview, and the least time of the fluid, in seconds.
+const SOON: f64 = 0.05;
+const LEAST: f64 = 0.03;
 /// The largest factor by which a preview lengthens the steps: to a quarter of the shortest round-trip time.
 const COARSEST: f64 = 4.0;
 /// The maximum number of flows of a preview with the fluid.
@@ -79,22 +84,32 @@ fn work(scenario: &Scenario) -> Option<f64> {
     Some(scenario.duration.as_secs_f64() / step * parts as f64)
 }
 
-/// Returns the factor by which a preview lengthens the steps of the fluid, or `None` if it leaves the fluid
-/// out, since it would still be slow.
-pub fn coarser(scenario: &Scenario) -> Option<f64> {
-    let factor = (work(scenario)? / QUICK).max(1.0);
-    (factor <= COARSEST).then_some(factor)
+/// Returns the factor by which a preview lengthens the steps of the fluid, and the part of the run that it shows on
+/// the slowest machine. `None` leaves the fluid out.
+fn coarser(scenario: &Scenario) -> Option<(f64, f64)> {
+    let work = work(scenario).filter(|work| *work <= FAR_TOO_MUCH)?;
+    let factor = (work / QUICK).clamp(1.0, COARSEST);
+    Some((factor, (0.5 * QUICK * factor / work).min(1.0)))
 }
 
 /// Shows theory, and the fluid with longer steps, once and without an error estimate, for a slider that
-/// moves. Nothing is kept. Returns false if the page has gone.
+/// moves. A fluid that takes longer is shown up to the time that it has reached. Nothing is kept. Returns false if the
+/// page has gone.
 pub fn preview(scenario: &Scenario, page: &mut dyn Page) -> bool {
+    let soon = page.now() + SOON;
     let mut runs = Vec::new();
     runs.extend(accord::run(scenario, Engine::Theory, &Options::default(), &mut Quiet).ok());
-    if let Some(factor) = coarser(scenario)
+    if let Some((factor, part)) = coarser(scenario)
         && let Ok(step) = fluid::step(scenario)
     {
-        runs.extend(fluid::run_with_step(scenario, factor * step, &mut Quiet).ok());
+        let until = soon.max(page.now() + LEAST);
+        let least = part * scenario.duration.as_secs_f64();
+        let mut hurry = Hurry { page, until, least, reached: 0.0, record: None };
+        let run = fluid::run_with_step(scenario, factor * step, &mut hurry);
+        runs.extend(run.ok().or_else(|| {
+            let (time, series) = hurry.record?;
+            Some(Run::new(Manifest::new(Engine::Fluid, scenario, String::new()), time, series))
+        }));
     }
     // Without either the page keeps its plots.
     runs.is_empty() || page.show(view(scenario, &runs, false))
@@ -144,6 +159,31 @@ fn view(scenario: &Scenario, runs: &[Run], complete: bool) -> Event {
     let point = Point { scenario, runs, checks: &checks };
     let parts = page_parts(&[point]);
     Event::View { tables: parts.tables, plots: parts.plots, complete }
+}
+
+/// Ends a run at a time of the page, with its record so far, if the run has reached some time of its own.
+struct Hurry<'a> {
+    page: &'a dyn Page,
+    until: f64,
+    /// The least time to reach, and the time that is reached, in seconds.
+    least: f64,
+    reached: f64,
+    record: Option<(Vec<f64>, Vec<Series>)>,
+}
+
+impl Observer for Hurry<'_> {
+    fn progress(&mut self, now: Time) -> Result<(), Interrupted> {
+        self.reached = now.as_secs_f64();
+        if self.record.is_some() { Err(Interrupted) } else { Ok(()) }
+    }
+
+    fn wants_record(&mut self) -> bool {
+        self.reached >= self.least && self.page.now() >= self.until
+    }
+
+    fn recorded(&mut self, time: Vec<f64>, series: Vec<Series>) {
+        self.record = Some((time, series));
+    }
 }
 
 /// Shows a run in progress, together with those that are done.
@@ -215,6 +255,8 @@ mod tests {
     use super::*;
     use crate::gallery::LESSONS;
     use accord::File;
+    use std::cell::Cell;
+    use std::collections::BTreeMap;
 
     struct Drawn(Vec<Event>);
 
@@ -234,20 +276,58 @@ mod tests {
         file.points(&accord::catalogue(), None).expect("it is a scenario").swap_remove(0)
     }
 
-    /// A preview takes a bounded number of steps, however busy the machine is.
+    /// A page whose clock goes on with every look at it.
+    struct Slow(Cell<f64>, Vec<Event>);
+
+    impl Page for Slow {
+        fn now(&self) -> f64 {
+            self.0.set(self.0.get() + 1e-3);
+            self.0.get()
+        }
+
+        fn show(&mut self, event: Event) -> bool {
+            self.1.push(event);
+            true
+        }
+    }
+
+    /// Returns the times of the last values of the engines' lines in a view.
+    fn ends(event: &Event) -> BTreeMap<String, f64> {
+        let Event::View { plots, .. } = event else { panic!("{event:?}") };
+        let plots: Value = serde_json::from_str(plots).expect("it is JSON");
+        let point = &plots["points"][0];
+        let end = |axis: &Value| {
+            let n = |i: usize| axis[i].as_f64().expect("a number");
+            n(0) + n(1) * (n(2) - 1.0)
+        };
+        let engines = point["engines"].as_array().expect("a list").iter();
+        let axes = point["axes"].as_array().expect("a list").iter();
+        engines.zip(axes).map(|(e, a)| (e.as_str().expect("a name").into(), end(a))).collect()
+    }
+
+    /// A preview on a slow machine shows the beginning of the fluid, and on a fast one all of it.
     #[test]
-    fn previews_of_lessons_take_little_work() {
-        let with: Vec<&str> = (LESSONS.iter())
-            .filter_map(|(id, text)| {
-                let scenario = scenario(text);
-                let factor = coarser(&scenario)?;
-                let work = work(&scenario)?;
-                assert!(work / factor <= 1.001 * QUICK, "{id}: {work} / {factor}");
-                println!("{id}: steps {factor:.1} times as long, work {:.0}", work / factor);
-                Some(*id)
-            })
-            .collect();
-        assert!(with.len() >= 7, "lessons with the fluid in a preview: {with:?}");
+    fn previews_of_lessons_have_the_fluid_and_end_soon() {
+        for (id, text) in LESSONS {
+            let scenario = scenario(text);
+            let fluid = accord::fluid::step(&scenario).is_ok();
+            let mut slow = Slow(Cell::new(0.0), Vec::new());
+            assert!(preview(&scenario, &mut slow));
+            // Looks at the clock: two, then one per sample until the time has come.
+            assert!(slow.0.get() <= SOON + 0.01, "{id}: {}", slow.0.get());
+            assert_eq!(slow.1.len(), 1, "{id}");
+            let short = ends(&slow.1[0]);
+            assert_eq!(short.contains_key("fluid"), fluid, "{id}: {short:?}");
+            if let Some((_, part)) = coarser(&scenario) {
+                let least = part * scenario.duration.as_secs_f64();
+                assert!(short["fluid"] >= 0.99 * least, "{id}: {short:?}, {least}");
+            }
+            if coarser(&scenario).is_some_and(|(factor, _)| factor == 1.0) {
+                let mut fast = Drawn(Vec::new());
+                assert!(preview(&scenario, &mut fast));
+                assert!(ends(&fast.0[0])["fluid"] > 0.99 * scenario.duration.as_secs_f64(), "{id}");
+            }
+        }
     }
 
     #[test]

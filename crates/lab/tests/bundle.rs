@@ -20,7 +20,8 @@ fn files(dir: &str) -> Vec<String> {
 fn the_bundle_is_that_of_the_sources() {
     let web = Path::new(env!("CARGO_MANIFEST_DIR")).join("web");
     let page = "../../report/web";
-    let mut sources = vec!["package.json".to_string(), "lab.css".to_string(), "live.css".to_string()];
+    let mut sources =
+        vec!["package.json".to_string(), "lab.css".to_string(), "live.css".to_string()];
     sources.extend(files("src"));
     sources.push(format!("{page}/style.css"));
     sources.extend(files(&format!("{page}/src")));
@@ -33,8 +34,12 @@ fn the_bundle_is_that_of_the_sources() {
     let bundle = std::fs::read_to_string(web.join("dist/lab.html")).expect("it is there");
     let line = format!("<!doctype html><!-- sources {hash:016x} -->\n");
     assert!(bundle.starts_with(&line), "run `npm ci && npm run build` in crates/lab/web");
-    let live = std::fs::read_to_string(web.join("../../../docs/live/live.js")).expect("it is there");
-    assert!(live.starts_with(&format!("// sources {hash:016x}\n")), "run `npm ci && npm run build`");
+    let live =
+        std::fs::read_to_string(web.join("../../../docs/live/live.js")).expect("it is there");
+    assert!(
+        live.starts_with(&format!("// sources {hash:016x}\n")),
+        "run `npm ci && npm run build`"
+    );
     assert!(
         !bundle.contains("src=\"http") && !bundle.contains("href=\"http"),
         "the page loads nothing"
