@@ -463,8 +463,8 @@ fn live_blocks_are_scenarios() {
     for path in pages() {
         let page = Page::new(&fs::read_to_string(&path).expect("text"));
         for block in page.blocks.iter().filter(|b| b.live) {
-            let file = accord::File::parse("lab.toml", &page.text(block));
-            let points = file.and_then(|file| file.points(&catalogue, None));
+            let file = accord::File::parse("lab.toml", &page.text(block)).expect("it is TOML");
+            let points = file.points(&catalogue, None);
             assert!(points.is_ok_and(|p| p.len() == 1), "{}: {block:?}", path.display());
             found += 1;
         }
