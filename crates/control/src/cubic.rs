@@ -20,11 +20,11 @@
 //! ```
 //!
 //! The first slow start is HyStart++ [RFC 9406]. The later ones, and the first one without
-//! `hystart`, are that of RFC 5681.
+//! `hystart`, are that of RFC 5681. Without `hystart_plus` it is HyStart as in Linux, after a time-out too.
 //!
 //! Departures from the source: `docs/src/models/cubic.md`.
 
-use crate::hystart::HyStart;
+use crate::hystart::{Classic, HyStart};
 use crate::prelude::*;
 use crate::tcp_window::{
     ECN, RACK, SACK, TEN_PACKETS, TcpWindow, marks, rack, recovery, shows_window,
@@ -43,6 +43,8 @@ accord_family::params! {
         pub alpha_one: bool = flag("true").source("[RFC 9438 §4.3]"),
         /// Ends slow start when the round-trip time rises, by HyStart++.
         pub hystart: bool = flag("true").source("[RFC 9406]"),
+        /// HyStart is HyStart++, whose slow start goes on for five slower rounds; Linux ends it at once.
+        pub hystart_plus: bool = flag("true").source("[RFC 9406]"),
         pub initial_window: Size = TEN_PACKETS,
         pub sack: bool = SACK.default("true"),
         pub rack: bool = RACK,
@@ -116,7 +118,9 @@ struct State {
     fast_convergence: bool,
     alpha_one: bool,
     /// The state of the first slow start, until that is over.
-    hystart: Option<HyStart>,
+    hystart: Option<Start>,
+    /// True if HyStart is that of Linux.
+    classic: bool,
     /// W_max in packets. It is zero if the last congestion avoidance did not end by a loss.
     w_max: f64,
     /// The window before the last reduction, in packets.
@@ -126,6 +130,13 @@ struct State {
     before: Option<Box<State>>,
     /// The time at which the last acknowledgement arrived.
     heard: Time,
+}
+
+/// A form of HyStart.
+#[derive(Clone, Debug)]
+enum Start {
+    Plus(HyStart),
+    Classic(Classic),
 }
 
 /// A stage of congestion avoidance.
@@ -152,7 +163,11 @@ impl Cubic {
                 beta: values.number("beta"),
                 fast_convergence: values.flag("fast_convergence"),
                 alpha_one: values.flag("alpha_one"),
-                hystart: values.flag("hystart").then(HyStart::new),
+                hystart: values.flag("hystart").then(|| match values.flag("hystart_plus") {
+                    true => Start::Plus(HyStart::new()),
+                    false => Start::Classic(Classic::new(Time::ZERO)),
+                }),
+                classic: values.flag("hystart") && !values.flag("hystart_plus"),
                 w_max: 0.0,
                 prior: 0.0,
                 epoch: None,
@@ -167,7 +182,7 @@ impl Cubic {
         (self.cwnd.window as f64 + self.fraction) / self.cwnd.packet as f64
     }
 
-    fn slow_start(&mut self, ack: &Acked) {
+    fn slow_start(&mut self, ack: &Acked, path: &PathView, now: Time) {
         let Some(hystart) = &mut self.state.hystart else {
             if ack.window_limited {
                 self.cwnd.grow_slow_start(ack.bytes);
@@ -175,7 +190,15 @@ impl Cubic {
             return;
         };
         // Rounds and their samples count on each acknowledgement [RFC 9406 §4.2].
-        match hystart.on_ack(ack, self.cwnd.packet) {
+        let (window, packet) = (self.cwnd.window, self.cwnd.packet);
+        let step = match hystart {
+            Start::Plus(hystart) => hystart.on_ack(ack, packet),
+            Start::Classic(hystart) => {
+                let ends = hystart.ends(ack, (window, packet), path.srtt, now);
+                (!ends).then_some(ack.bytes.get())
+            }
+        };
+        match step {
             Some(step) if ack.window_limited => self.cwnd.grow(step),
             Some(_) => {}
             None => {
@@ -233,13 +256,13 @@ impl Controller for Cubic {
             return;
         }
         if self.cwnd.in_slow_start() {
-            self.slow_start(ack);
+            self.slow_start(ack, path, now);
         } else if ack.window_limited {
             self.avoid_congestion(ack, path, now);
         }
     }
 
-    fn on_congestion(&mut self, what: Congestion, path: &PathView, _: Time) {
+    fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time) {
         let cwnd = self.packets();
         let state = &mut *self.state;
         if what != Congestion::RepeatedTimeout {
@@ -247,7 +270,8 @@ impl Controller for Cubic {
             state.before = Some(Box::new(state.clone()));
         }
         state.epoch = None;
-        state.hystart = None;
+        let timed_out = matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout);
+        state.hystart = (timed_out && state.classic).then(|| Start::Classic(Classic::new(now)));
         self.fraction = 0.0;
         let beta = state.beta;
         // `prior` is the window when the threshold was last set [RFC 9438 §4.1.2].

@@ -3,6 +3,7 @@
 
 use crate::common::{ACK, PACKET, Paced, build, path, text, window};
 use accord_control::{Acked, AnyController, Congestion, Controller};
+use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
 
 /// The growth of the window per packet, in packets: in slow start, and in conservative slow start,
@@ -187,4 +188,44 @@ fn after_hystart_the_cubic_begins_at_its_plateau() {
         let grown = window(&run.controller) - before;
         assert!((grown / packets - 1.0).abs() < 0.05, "{rtt} ms: {grown}");
     }
+}
+
+/// `hystart_plus = false` is HyStart of Linux, which ends slow start at once: on the ninth sample of a round
+/// whose smallest round-trip time is an eighth above that of the connection, or when acknowledgements have
+/// come for half of that time, each within 2 ms of the one before.
+#[test]
+fn the_hystart_of_linux_ends_slow_start_at_once() {
+    let begin = |initial: &str| {
+        let parameters = [("initial_window", text(initial)), ("hystart_plus", Raw::Flag(false))];
+        let mut rounds = Rounds { cubic: build("cubic", &parameters), now: Time::ZERO };
+        rounds.rounds(3, 100.0);
+        assert!(rounds.in_slow_start());
+        rounds
+    };
+    let mut rise = begin("20 pkt");
+    rise.round(20, 112.4);
+    rise.round(8, 113.0);
+    assert!(rise.in_slow_start());
+    rise.round(9, 113.0);
+    assert!(!rise.in_slow_start());
+    let mut train = begin("20 pkt");
+    train.round(51, 100.0);
+    assert!(train.in_slow_start());
+    train.round(53, 100.0);
+    assert!(!train.in_slow_start());
+    // A gap of more than 2 ms ends a train for the round.
+    let mut gap = begin("20 pkt");
+    gap.round(20, 100.0);
+    gap.now += Duration::from_ms(5);
+    for _ in 0..60 {
+        gap.ack(&Acked { rtt: Some(Duration::from_ms(100)), round_ended: false, ..ACK });
+    }
+    assert!(gap.in_slow_start());
+    // A time-out begins again.
+    gap.cubic.on_congestion(Congestion::Timeout, &path(200), gap.now);
+    gap.rounds(4, 100.0);
+    let before = window(&gap.cubic);
+    gap.round(60, 100.0);
+    let grown = window(&gap.cubic) - before;
+    assert!((45.0..58.0).contains(&grown), "{grown}");
 }

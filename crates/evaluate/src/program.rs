@@ -2,7 +2,7 @@
 //! subject.
 
 use accord::Error;
-use accord::live::{Programs, emulate};
+use accord::live::{End, Programs, Way, emulate};
 use accord::record::{Observer, Run};
 use accord::scenario::{Carrier, Flow, Group, Scenario};
 use accord::traffic::Demand;
@@ -111,18 +111,19 @@ impl Instances {
             let script = format!("exec >>{log} 2>&1\n{script}");
             ["sh", "-c", &script].map(OsString::from).to_vec()
         };
+        let server = launch.server.as_deref().map(|server| {
+            let instances = self.ways[0].len();
+            line(&format!("export ACCORD_INSTANCES={instances}\n{server}\n"))
+        });
+        let end = |name: &str, line| End { name: name.into(), line, join: None };
         let programs = Programs {
-            command: Some(line(&self.script())),
-            server: launch.server.as_deref().map(|server| {
-                let instances = self.ways[0].len();
-                line(&format!("export ACCORD_INSTANCES={instances}\n{server}\n"))
-            }),
+            ends: vec![end("client", Some(line(&self.script()))), end("server", server)],
             guard: launch.guard.clone(),
-            join: [None, None],
             routes: Vec::new(),
             announce: |_| {},
         };
-        let emulated = emulate(&self.scenario, &self.ways, &programs, observer)?;
+        let way = |from: usize| Way { from, to: 1 - from, flows: self.ways[from].clone() };
+        let emulated = emulate(&self.scenario, &[way(0), way(1)], &programs, observer)?;
         if emulated.interrupted {
             return Err(Error::Interrupted);
         }

@@ -86,27 +86,25 @@ pub struct Ends {
     pub exit: Option<Site>,
 }
 
-/// Creates the ends of the kernel's connections, by flow. Flows that are not of the kernel have none.
-/// `deciders` has the controllers of flows with `kernel = "accord"`.
-pub fn ends(
+/// Creates the ends of the kernel's connections, by flow. Flows that are not of the kernel have none, nor have
+/// those for which `places` has no namespaces, of the source and the sink. `deciders` has the controllers of
+/// flows with `kernel = "accord"`.
+pub fn ends<'a>(
     scenario: &Scenario,
-    namespaces: &[Namespace],
+    places: impl Fn(usize) -> Option<(&'a Namespace, &'a Namespace)>,
     deciders: &Deciders,
 ) -> Result<Vec<Ends>, LiveError> {
     let flows = scenario.flows.iter().enumerate();
     flows
-        .map(|(id, flow)| match &flow.carrier {
-            Carrier::Ours | Carrier::Quic(_) => Ok(Ends::default()),
-            Carrier::Kernel(congestion) => {
+        .map(|(id, flow)| match (&flow.carrier, places(id)) {
+            (Carrier::Kernel(congestion), Some(places)) => {
                 let name = match congestion {
                     Congestion::Named(name) => Some(name.as_str()),
                     Congestion::Accord => deciders.name_of(flow),
                 };
-                let name = name.unwrap_or(Congestion::ACCORD);
-                let (source, sink) = scenario.ends(id);
-                let nodes = (&namespaces[source], &namespaces[sink]);
-                open(id, flow, name, nodes)
+                open(id, flow, name.unwrap_or(Congestion::ACCORD), places)
             }
+            _ => Ok(Ends::default()),
         })
         .collect()
 }

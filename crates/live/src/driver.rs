@@ -11,7 +11,7 @@
 //! Only two things depend on the machine: the time at which a packet that comes out of a wire is
 //! handed to the kernel (measured), and the processing time of the kernel.
 
-mod kernel;
+pub mod kernel;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,6 @@
 //! Emulation: a program of others behind the links and queues of a scenario.
 //!
-//! Two network namespaces have a TUN device each, and the only way out of one leads into the other. All
+//! Network namespaces have a TUN device each, and the only way out of one leads into the others. All
 //! links between them stand in one machine of the packet engine, with the scenario's own flows. A packet
 //! crosses the kernel twice, whatever the number of links. The packets of a program are data of the flows
 //! that lead its way; a connection has one flow each way. Packets of IPv4 and IPv6
@@ -11,21 +11,25 @@ pub mod guard;
 mod out;
 mod program;
 
-use self::ends::{Connection, Ends};
+use self::ends::{Connection, Place};
 use self::out::Door;
 use self::program::Program;
 use crate::achieved::Achieved;
 use crate::collect::{Collector, Sample, digest};
+use crate::connection;
+use crate::deciders::{self, Deciders};
 use crate::driver::Counters;
+use crate::driver::kernel::Kernel;
+use crate::fabric::make_room;
 use crate::namespace::Namespace;
 use crate::quality::quality;
 use crate::quic;
+use crate::run::kernels;
 use crate::thread::{LONGEST_WAIT, sharpen, used};
-use crate::tun::Tun;
-use crate::{Emulated, LiveError, Programs};
+use crate::{Carried, Emulated, LiveError, Programs, Way};
 use accord_host::Clock;
 use accord_record::{Manifest, Observer, Run, Statistics, Transfers};
-use accord_scenario::{Carrier, Engine, LinkId, Scenario, Window};
+use accord_scenario::{Engine, Flow, LinkId, Scenario, Window};
 use accord_sim::{Machine, Order, Parcel, Whole};
 use accord_transport::{View, ip as header};
 use accord_units::{Duration, Time};
@@ -58,61 +62,86 @@ const GRACE: usize = 25;
 /// kills all that it has started.
 const PATIENCE: usize = 50;
 
+/// The connections between two ends, with their places among the flows.
+type Places = BTreeMap<Connection, usize>;
+
 /// The ends of the path, with the machine between them.
 struct Emulator<'a> {
     scenario: &'a Scenario,
     machine: Machine<'a>,
-    /// The namespaces and devices of the client and of the server.
-    ends: &'a Ends,
-    /// The way out at the server's end, if there is one.
+    ends: &'a [Place],
+    /// The way out at the second end, if there is one.
     door: Option<Door>,
-    /// The flows from the client to the server, and those back.
-    ways: &'a [Vec<usize>; 2],
-    /// The places in `ways` of the connections that were seen.
-    places: BTreeMap<Connection, usize>,
-    /// The last links of both ways, by their places in the counters.
-    last: [usize; 2],
+    ways: &'a [Way],
+    /// The places in `ways` of those from each end to each other one.
+    way: Vec<Vec<usize>>,
+    /// The ways of the flows of programs, by flow, and the places of their last links in the counters.
+    of_flow: Vec<Option<(usize, usize)>>,
+    /// The connections that were seen between two ends, the smaller first.
+    places: BTreeMap<(usize, usize), Places>,
+    /// The scenario's own connections of the kernel, if there are any.
+    kernel: Option<Kernel<'a>>,
     clock: Clock,
     stop: &'a AtomicBool,
     samples: mpsc::Sender<Sample>,
     counters: Counters,
+    carried: Vec<Carried>,
 }
 
-impl Emulator<'_> {
-    /// Moves packets until it is stopped. Returns the time at which it was, and the rest of the capture.
-    fn run(mut self) -> IoResult<(Counters, Time, Vec<u8>)> {
+/// The end of the moving of packets.
+struct Moved {
+    counters: Counters,
+    /// The time.
+    at: Time,
+    /// The rest of the capture.
+    captured: Vec<u8>,
+    carried: Vec<Carried>,
+}
+
+impl<'a> Emulator<'a> {
+    /// Moves packets until it is stopped.
+    fn run(mut self) -> IoResult<Moved> {
         self.counters.first = sharpen();
         if self.door.is_some() {
             // The sockets of the way out are opened there.
-            self.ends.places[1].enter()?;
+            self.ends[1].namespace.enter()?;
         }
         let mut buffer = vec![0; LONGEST];
         self.clock.wait_for_start(|| self.stop.load(Ordering::Relaxed));
         let end = self.scenario.end();
+        let poll = |end: &'a Place| PollFd::new(end.device.as_fd(), PollFlags::POLLIN);
+        let mut polls: Vec<_> = self.ends.iter().map(poll).collect();
+        let poller = self.kernel.as_ref().map(Kernel::poller);
+        polls.extend(poller.iter().map(|poller| PollFd::new(poller.0.as_fd(), PollFlags::POLLIN)));
         while self.machine.now() < end && !self.stop.load(Ordering::Relaxed) {
             let due = self.machine.next_effect().min(end);
-            let ready = {
-                let poll = |tun| PollFd::new(Tun::as_fd(tun), PollFlags::POLLIN);
-                let mut polls = [poll(&self.ends.devices[0]), poll(&self.ends.devices[1])];
-                self.clock.wait(due, LONGEST_WAIT, &mut polls);
-                [0, 1].map(|end| polls[end].any() != Some(false))
-            };
+            self.clock.wait(due, LONGEST_WAIT, &mut polls);
             self.advance(self.clock.now().min(end));
-            for way in [0, 1] {
-                if ready[way] {
-                    self.take_in(way, &mut buffer)?;
+            for (end, poll) in polls.iter().enumerate() {
+                match &mut self.kernel {
+                    _ if poll.any() == Some(false) => {}
+                    Some(kernel) if end == self.ends.len() => {
+                        kernel.serve(&mut self.machine, &mut buffer)?;
+                    }
+                    _ => self.take_in(end, &mut buffer)?,
                 }
             }
             for mut part in self.machine.parts() {
                 // The windows of a program are not known.
-                let of_programs = |flow: &usize| self.ways.iter().flatten().any(|f| f == flow);
-                let sources = part.sources.iter_mut().filter(|(flow, _)| of_programs(flow));
+                let sources =
+                    part.sources.iter_mut().filter(|(flow, _)| self.of_flow[*flow].is_some());
                 sources.for_each(|(_, reading)| reading.view = View::default());
+                if let Some(kernel) = &mut self.kernel {
+                    kernel.fill_in(&mut part);
+                }
                 // The collector is gone after an interruption.
                 let _ = self.samples.send((part, self.machine.captured()));
             }
         }
         let at = self.machine.now();
+        if let Some(kernel) = &mut self.kernel {
+            self.counters.broken = kernel.broken();
+        }
         (self.counters.cpu, self.counters.system) = used();
         let captured = self.machine.captured();
         let tally = self.machine.finish();
@@ -122,7 +151,7 @@ impl Emulator<'_> {
         self.counters.steps = tally.steps;
         // The kernel loses none that it takes.
         self.counters.taken = self.counters.handed + self.counters.refused;
-        Ok((self.counters, at, captured))
+        Ok(Moved { counters: self.counters, at, captured, carried: self.carried })
     }
 
     /// Handles all events up to `to`, and hands over what arrives at an end, each at its time.
@@ -131,10 +160,20 @@ impl Emulator<'_> {
             let due = self.machine.next_effect().min(to);
             self.machine.advance(due);
             for order in self.machine.orders() {
-                // The applications of these flows are the programs.
-                if let Order::Deliver(parcel) = order {
-                    self.deliver(&parcel, due);
+                match order {
+                    Order::Deliver(parcel) if self.is_of_program(&parcel) => {
+                        self.deliver(&parcel, due);
+                    }
+                    // Other orders for the flows of programs have no effect.
+                    order => {
+                        if let Some(kernel) = &mut self.kernel {
+                            self.counters.refused += kernel.carry_out(order, &mut self.machine);
+                        }
+                    }
                 }
+            }
+            if let Some(kernel) = &self.kernel {
+                kernel.look_at_transfers(&mut self.machine);
             }
             if due == to && self.machine.next_effect() > to {
                 break;
@@ -142,65 +181,87 @@ impl Emulator<'_> {
         }
     }
 
+    fn is_of_program(&self, parcel: &Parcel) -> bool {
+        self.of_flow[parcel.packet.flow as usize].is_some()
+    }
+
     /// Hands a packet over to the program at its end.
     fn deliver(&mut self, parcel: &Parcel, due: Time) {
         let flow = parcel.packet.flow as usize;
-        let Some(way) = self.ways.iter().position(|flows| flows.contains(&flow)) else {
+        let Some((way, link)) = self.of_flow[flow] else {
             return;
         };
+        let to = self.ways[way].to;
         let mut bytes = parcel.bytes.clone().unwrap_or_default();
         let mut whole = header::exit(&mut bytes, parcel.packet.tos_of_whole());
-        if way == 0
+        if to == 1
             && let Some(door) = &mut self.door
         {
-            whole &= read(&bytes, way).is_some_and(|(_, c)| door.admits(&bytes, &c));
+            whole &= read(&bytes).is_some_and(|(_, c)| door.admits(&bytes, &c));
         }
-        let taken = whole && self.ends.devices[1 - way].send(&bytes).unwrap_or(false);
+        let taken = whole && self.ends[to].device.send(&bytes).unwrap_or(false);
         if taken {
             self.counters.handed += 1;
         } else {
             self.counters.refused += 1;
         }
         self.machine.taken(flow, parcel.packet.bytes(), true);
-        let (link, achieved) = &mut self.counters.links[self.last[way]];
+        let (link, achieved) = &mut self.counters.links[link];
         let rate = self.machine.rate(*link);
         achieved.released(due, self.clock.now(), parcel.packet.bytes(), rate);
     }
 
-    /// Puts the packets of a program into the first port of its way.
-    fn take_in(&mut self, way: usize, buffer: &mut [u8]) -> IoResult<()> {
+    /// Puts the packets of a program into the first port of their way.
+    fn take_in(&mut self, end: usize, buffer: &mut [u8]) -> IoResult<()> {
         for _ in 0..BATCH {
-            let Some(length) = self.ends.devices[way].receive(buffer)? else {
+            let Some(length) = self.ends[end].device.receive(buffer)? else {
                 break;
             };
             let bytes = &buffer[..length];
-            let Some((tos, connection)) = read(bytes, way) else {
+            let Some((tos, connection)) = read(bytes) else {
                 continue;
             };
-            let (tos, flow) = (header::entry(tos), self.flow(way, connection));
+            let (tos, flow) = (header::entry(tos), self.flow(end, connection));
             self.advance(self.clock.now());
             self.machine.send(flow, 0, &Whole { tos, is_data: true, bytes });
+            let (carried, now) = (&mut self.carried[flow], self.machine.now());
+            if carried.packets == 0 {
+                carried.first = now;
+            }
+            carried.last = now;
+            carried.packets += 1;
+            carried.bytes += length as u64;
         }
         Ok(())
     }
 
     /// Returns the flow of a connection. They take turns.
-    fn flow(&mut self, way: usize, connection: Connection) -> usize {
-        let flows = &self.ways[way];
+    fn flow(&mut self, from: usize, (protocol, mut hosts): Connection) -> usize {
+        let [_, (to, _)] = hosts;
+        // What is beyond an end is behind the second, or from there behind the first.
+        let beyond = usize::from(from != 1);
+        let to = self.ends.iter().position(|end| end.address.is(to)).unwrap_or(beyond);
+        let way = if to == from { self.way[from][beyond] } else { self.way[from][to] };
+        let flows = &self.ways[way].flows;
         if flows.len() == 1 {
             return flows[0];
         }
-        let next = self.places.len();
-        if next >= MOST_CONNECTIONS {
-            self.places.clear();
+        // Both directions of a connection have the same place.
+        if from > to {
+            hosts.swap(0, 1);
         }
-        flows[*self.places.entry(connection).or_insert(next) % flows.len()]
+        let places = self.places.entry((from.min(to), from.max(to))).or_default();
+        let next = places.len();
+        if next >= MOST_CONNECTIONS {
+            places.clear();
+        }
+        flows[*places.entry((protocol, hosts)).or_insert(next) % flows.len()]
     }
 }
 
-/// Returns the octet of DSCP and ECN of a packet, and its connection. Packets of neither IPv4 nor IPv6 have
-/// none, nor have those to groups, by which kernels look for routers.
-fn read(bytes: &[u8], way: usize) -> Option<(u8, Connection)> {
+/// Returns the octet of DSCP and ECN of a packet, and its connection, with the sender first. Packets of
+/// neither IPv4 nor IPv6 have none, nor have those to groups, by which kernels look for routers.
+fn read(bytes: &[u8]) -> Option<(u8, Connection)> {
     let (tos, [from, to], (protocol, ports)) = match header::Ipv4Packet::new(bytes) {
         Some(packet) => {
             let (from, to) = packet.ends();
@@ -211,77 +272,91 @@ fn read(bytes: &[u8], way: usize) -> Option<(u8, Connection)> {
             (packet.tos(), packet.ends().map(IpAddr::from), packet.connection())
         }
     };
-    let mut ends = [(from, ports[0]), (to, ports[1])];
-    if way == 1 {
-        ends.swap(0, 1);
-    }
-    (!to.is_multicast()).then_some((tos, (protocol, ends)))
+    (!to.is_multicast()).then_some((tos, (protocol, [(from, ports[0]), (to, ports[1])])))
 }
 
 /// Runs programs over a scenario for [`crate::emulate`].
 pub fn emulate(
     scenario: &Scenario,
-    ways: &[Vec<usize>; 2],
+    ways: &[Way],
     programs: &Programs,
     observer: &mut dyn Observer,
 ) -> Result<Emulated, LiveError> {
-    check(scenario, ways)?;
-    let mtu = scenario.flows[ways[0][0]].packet.get();
-    let leads_out = programs.server.is_none() && programs.join[1].is_none();
+    let [first, far, ..] = &programs.ends[..] else { panic!("an emulation has two ends") };
+    check(scenario)?;
+    let mtu = scenario.flows[ways[0].flows[0]].packet.get();
+    let leads_out = far.line.is_none() && far.join.is_none();
     let versions = if leads_out { ends::reached() } else { [false; 2] };
-    let ends = Ends::new(programs, mtu, versions)?;
-    let places = &ends.places;
+    let places = &ends::open(programs, mtu, versions)?[..];
     let (opened, out) = mpsc::channel();
     // A name server that only this host reaches is at the address of the far end.
     let local = ends::resolver().filter(|address| leads_out && address.is_loopback());
-    let resolver = local.map(|_| ends.addresses.server().0);
+    let resolver = local.map(|_| places[1].address.v4.into());
     let door = match leads_out {
-        true => Some(Door::new(&ends, versions, local, opened)?),
+        true => Some(Door::new(places, versions, local, opened)?),
         false => None,
     };
-    let program = |end: usize, line: &Vec<_>| {
-        let (server, lasts) = (ends.addresses.server(), end == 1);
-        Program::new(&places[end], &programs.guard, line, server, lasts, resolver)
+    let names = programs.ends.iter().zip(places);
+    let names = names.map(|(end, place)| (end.name.clone(), place.address));
+    // A node may have this name.
+    let names: Vec<_> =
+        std::iter::once(("server".to_string(), places[1].address)).chain(names).collect();
+    let program = |(end, line): (usize, &Vec<_>)| {
+        let place = &places[end].namespace;
+        Program::new(place, &programs.guard, line, &names, end > 0, resolver)
     };
-    let command = programs.command.as_ref().map(|line| program(0, line));
-    let server = programs.server.as_ref().map(|line| program(1, line));
+    let command = first.line.as_ref().map(|line| program((0, line)));
+    let others = programs.ends.iter().enumerate().skip(1);
+    let others = others.filter_map(|(end, of)| Some((end, of.line.as_ref()?)));
+    let servers: Vec<_> = others.map(|(end, line)| (end, program((end, line)))).collect();
     let mut machine = machine(scenario)?;
     if observer.wants_packets() {
         machine.keep_packets();
     }
+    let (links, of_flow) = places_of(scenario, ways);
+    // The source and the sink of a connection are in different namespaces.
+    let inside = [Namespace::new()?, Namespace::new()?];
+    let own = scenario.flows.iter().zip(&of_flow).filter(|(_, way)| way.is_none());
+    let own = || own.clone().map(|(flow, _)| flow);
+    let mut deciders = Deciders::start(own())?;
+    make_room(scenario, 0)?;
+    let between_own = |flow: usize| of_flow[flow].is_none().then_some((&inside[0], &inside[1]));
+    let mut connections = connection::ends(scenario, between_own, &deciders)?;
+    let nodes: Vec<_> = (0..scenario.nodes.len()).collect();
+    let kernel = Kernel::of(scenario, &nodes, &mut connections)
+        .map_err(|e| LiveError::system("listen to connections", e))?;
+    let connected = kernels(own());
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let leading = door.is_some().then(|| scope.spawn(|| out::serve(out, &stop)));
-        let serving = server.as_ref().map(|server| {
-            let serving = scope.spawn(|| server.run());
-            await_listener(&places[1], || server.has_ended());
-            serving
-        });
+        let serving: Vec<_> =
+            servers.iter().map(|(_, server)| scope.spawn(|| server.run())).collect();
+        await_listeners(servers.iter().map(|(end, server)| (&places[*end].namespace, server)));
         let clock = Clock::starting_in(NOTICE);
         let (samples, collected) = mpsc::channel();
-        let mut emulator = Emulator {
+        let emulator = Emulator {
             scenario,
             machine,
-            ends: &ends,
+            ends: places,
             door,
             ways,
+            way: between(ways, places.len()),
+            of_flow,
             places: BTreeMap::new(),
-            last: [0, 1],
+            kernel,
             clock,
             stop: &stop,
             samples,
-            counters: Counters::default(),
+            counters: Counters { links, ..Counters::default() },
+            carried: vec![Carried::default(); scenario.flows.len()],
         };
-        let last = |way: usize| *scenario.flows[ways[way][0]].path.last().expect("never empty");
-        emulator.counters.links =
-            [last(0), last(1)].map(|link: LinkId| (link, Achieved::default())).into();
         let moving = scope.spawn(|| {
             let moved = emulator.run();
             stop.store(true, Ordering::Relaxed);
             moved
         });
-        let (stop, server) = (&stop, server.as_ref());
-        let serves = move || server.is_some_and(|server| !server.has_ended());
+        let (stop, servers) = (&stop, &servers);
+        let serves = move || servers.iter().any(|(_, server)| !server.has_ended());
         let running = scope.spawn({
             let command = command.as_ref();
             move || {
@@ -316,13 +391,14 @@ pub fn emulate(
             if running.is_finished() && !serves() {
                 break;
             }
-            command.iter().chain(server).for_each(|program| program.end(look >= PATIENCE));
+            let others = servers.iter().map(|(_, server)| server);
+            command.iter().chain(others).for_each(|program| program.end(look >= PATIENCE));
             pause();
         }
         let status = running.join();
-        let served = serving.map(|serving| serving.join());
+        let served: Vec<_> = serving.into_iter().map(|serving| serving.join()).collect();
         drop(leading.map(|leading| leading.join()));
-        let (counters, at, captured) = match moved {
+        let Moved { counters, at, captured, carried } = match moved {
             Ok(moved) => moved.map_err(|e| LiveError::system("move packets", e))?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
@@ -331,30 +407,56 @@ pub fn emulate(
             Ok(status) => status?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        if let Some(Ok(Err(why))) = served {
+        if let Some(Ok(Err(why))) = served.into_iter().find(|end| matches!(end, Ok(Err(_)))) {
             return Err(why);
         }
-        let (scenario, run) = record(scenario, collector, &counters, [ended.min(at), at]);
-        Ok(Emulated { scenario, run, status, interrupted })
+        let (scenario, mut run) = record(scenario, collector, &counters, [ended.min(at), at]);
+        run.notes.extend(connected);
+        let (notes, unfit) = deciders::notes(&deciders.finish()?);
+        run.notes.extend(notes);
+        run.unfit = run.unfit.or(unfit);
+        Ok(Emulated { scenario, run, carried, status, interrupted })
     })
 }
 
-/// Rejects flows that do not fit into the one machine.
-fn check(scenario: &Scenario, ways: &[Vec<usize>; 2]) -> Result<(), LiveError> {
-    for (id, flow) in scenario.flows.iter().enumerate() {
-        let is_program = ways.iter().flatten().any(|f| *f == id);
-        let what = match &flow.carrier {
-            Carrier::Kernel(_) if !is_program => "a connection of the kernel",
-            _ if flow.tunnel.is_some() || flow.through.is_some() => "a tunnel, or in one",
-            _ => continue,
-        };
-        let why = format!(
-            "flow {} is {what}, which an emulation does not run; start it as a part of the command",
-            flow.name
-        );
-        return Err(LiveError::Scenario(why));
+/// Returns the places of the ways from each end to each other one.
+fn between(ways: &[Way], ends: usize) -> Vec<Vec<usize>> {
+    let place = |from: usize, to: usize| {
+        let place = ways.iter().position(|way| (way.from, way.to) == (from, to));
+        // Nothing is sent from an end to itself.
+        if from == to { 0 } else { place.expect("there is a way between all ends") }
+    };
+    (0..ends).map(|from| (0..ends).map(|to| place(from, to)).collect()).collect()
+}
+
+/// The last links of all ways with their measurements, and by flow its way and the place of its last link.
+type LastLinks = (Vec<(LinkId, Achieved)>, Vec<Option<(usize, usize)>>);
+
+/// Returns the last links of all ways.
+fn places_of(scenario: &Scenario, ways: &[Way]) -> LastLinks {
+    let mut links: Vec<(LinkId, Achieved)> = Vec::new();
+    let mut of_flow = vec![None; scenario.flows.len()];
+    for (number, way) in ways.iter().enumerate() {
+        for flow in &way.flows {
+            let last = *scenario.flows[*flow].path.last().expect("never empty");
+            let place = links.iter().position(|(link, _)| *link == last).unwrap_or_else(|| {
+                links.push((last, Achieved::default()));
+                links.len() - 1
+            });
+            of_flow[*flow] = Some((number, place));
+        }
     }
-    Ok(())
+    (links, of_flow)
+}
+
+/// Rejects flows that do not fit into the one machine.
+fn check(scenario: &Scenario) -> Result<(), LiveError> {
+    let tunnelled = scenario.flows.iter().find(|f| f.tunnel.is_some() || f.through.is_some());
+    let why = |flow: &Flow| {
+        let name = &flow.name;
+        format!("flow {name} is a tunnel, or in one, which an emulation does not run")
+    };
+    tunnelled.map_or(Ok(()), |flow| Err(LiveError::Scenario(why(flow))))
 }
 
 /// Returns the machine with all nodes, and the QUIC stacks in it.
@@ -369,8 +471,8 @@ fn machine(scenario: &Scenario) -> Result<Machine<'_>, LiveError> {
     Ok(machine)
 }
 
-/// Waits until something listens in a namespace, or `gone`, or for two seconds.
-fn await_listener(place: &Namespace, gone: impl Fn() -> bool) {
+/// Waits until something listens in each namespace, or its program is gone, or for two seconds.
+fn await_listeners<'a>(servers: impl Iterator<Item = (&'a Namespace, &'a Program<'a>)>) {
     const LISTENS: &str = "0A";
     let listens = || {
         ["tcp", "tcp6", "udp", "udp6"].iter().any(|table| {
@@ -380,8 +482,12 @@ fn await_listener(place: &Namespace, gone: impl Fn() -> bool) {
             states.any(|state| table.starts_with("udp") || state == LISTENS)
         })
     };
+    let mut left: Vec<_> = servers.collect();
     for _ in 0..LOOKS {
-        if gone() || place.within(listens).unwrap_or(true) {
+        left.retain(|(place, server)| {
+            !server.has_ended() && !place.within(listens).unwrap_or(true)
+        });
+        if left.is_empty() {
             return;
         }
         pause();

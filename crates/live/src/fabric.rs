@@ -38,7 +38,7 @@ const TUNNEL_FILES: usize = 9;
 
 /// Raises the limit of open files for all nodes. Each takes a file or two. The default limit is
 /// about a thousand, and a process may raise it.
-fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError> {
+pub fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError> {
     let nodes = scenario.nodes.len();
     let kernel = |f: &&Flow| matches!(f.carrier, Carrier::Kernel(_));
     let kernels = scenario.flows.iter().filter(kernel);
@@ -104,7 +104,11 @@ impl Fabric {
             SocketAddrV4::new(if to > from { high } else { low }, PORT)
         };
         let deciders = Deciders::start(&scenario.flows)?;
-        let mut ends = connection::ends(scenario, &namespaces, &deciders)?;
+        let places = |flow: usize| {
+            let (source, sink) = scenario.ends(flow);
+            Some((&namespaces[source], &namespaces[sink]))
+        };
+        let mut ends = connection::ends(scenario, places, &deciders)?;
         let gateways = match program.filter(|_| scenario.has_tunnels()) {
             Some(program) => Gateways::start(scenario, program, &mut ends, &mut namespaces)?,
             None => Gateways::default(),

@@ -200,23 +200,58 @@ pub fn measure(
     run::run(scenario, &setting.into(), observer)
 }
 
-/// The programs of an emulation, each with its arguments, and their namespaces. `{server}` in an argument is
-/// the address of the server, which is in the environment variable `ACCORD_SERVER` as well.
+/// An end of an emulation: a network namespace at a node, with a program.
+#[derive(Clone, Debug, Default)]
+pub struct End {
+    /// The name. Its address is `{name}` in the arguments of all programs, and `ACCORD_NAME` in their
+    /// environment.
+    pub name: String,
+    /// The program with its arguments, if there is one.
+    pub line: Option<Vec<OsString>>,
+    /// The namespace of others that it is, if it is not a new one.
+    pub join: Option<PathBuf>,
+}
+
+/// The flows of the packets from one end of an emulation to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The end that sends, by its place.
+    pub from: usize,
+    /// The end that receives.
+    pub to: usize,
+    /// The flows. Connections take turns among them.
+    pub flows: Vec<usize>,
+}
+
+/// The programs of an emulation and their ends. `{server}` in an argument is the address of the second end,
+/// which is in the environment variable `ACCORD_SERVER` as well.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// The command, whose end is that of the emulation. Without one it lasts until the observer stops it.
-    pub command: Option<Vec<OsString>>,
-    /// The program at the far end, if there is one. The command starts when it listens, or after two
-    /// seconds. Without one the far end leads into the network of the host, unless it is joined.
-    pub server: Option<Vec<OsString>>,
+    /// The ends, at least two. The first has the command, whose end is that of the emulation. Without one it
+    /// lasts until the observer stops it. The command starts when the other programs listen, or after two
+    /// seconds. If the second end has neither a program nor a namespace of others, it leads into the network
+    /// of the host.
+    pub ends: Vec<End>,
     /// The line that starts [`guard`], without the arguments of it.
     pub guard: Vec<OsString>,
-    /// The namespaces of others that are the client's end and the server's, if they are.
-    pub join: [Option<PathBuf>; 2],
-    /// Networks to which the path leads from the client, besides the server: `10.0.0.0/8` or `default`.
+    /// Networks to which the path leads from the first end to the second, besides it: `10.0.0.0/8` or
+    /// `default`.
     pub routes: Vec<String>,
     /// Takes a line on each device in a namespace of others, before the start.
     pub announce: fn(&str),
+}
+
+/// The packets of programs that a flow has taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Carried {
+    /// The time of the first.
+    pub first: Time,
+    /// The time of the last.
+    pub last: Time,
+    /// Their number.
+    pub packets: u64,
+    /// Their sum, in bytes.
+    pub bytes: u64,
 }
 
 /// An emulation at its end.
@@ -226,26 +261,27 @@ pub struct Emulated {
     pub scenario: Scenario,
     /// The record.
     pub run: Run,
+    /// The packets of the programs, by flow.
+    pub carried: Vec<Carried>,
     /// The end of the command.
     pub status: ExitStatus,
     /// True if the observer ended it.
     pub interrupted: bool,
 }
 
-/// Runs programs whose packets cross the links of a scenario, with its flows. The packets of the
-/// command are of the flows `ways[0]`, from its node to the server's, and the packets of the
-/// server of `ways[1]`, which lead back; connections take turns among them. An observer that stops it
-/// ends the programs.
+/// Runs programs whose packets cross the links of a scenario, with its flows. There is a way from each end to
+/// each other one, whose flows lead from its node to the other's. An observer that stops it ends the
+/// programs.
 ///
 /// # Errors
 /// Fails if the machine or the scenario does not allow it, or a program cannot be started.
 ///
 /// # Panics
-/// Panics if a way has no flow.
+/// Panics if a way is missing or has no flow, or if there are fewer than two ends.
 #[cfg(target_os = "linux")]
 pub fn emulate(
     scenario: &Scenario,
-    ways: &[Vec<usize>; 2],
+    ways: &[Way],
     programs: &Programs,
     observer: &mut dyn Observer,
 ) -> Result<Emulated, LiveError> {
@@ -259,7 +295,7 @@ pub fn emulate(
 #[cfg(not(target_os = "linux"))]
 pub fn emulate(
     _: &Scenario,
-    _: &[Vec<usize>; 2],
+    _: &[Way],
     _: &Programs,
     _: &mut dyn Observer,
 ) -> Result<Emulated, LiveError> {

@@ -156,7 +156,7 @@ fn record(
     let priority = if counters.iter().all(|b| b.first) { "real-time" } else { "ordinary" };
     let how = format!("UDP datagrams {place}, moved by {threads} threads of {priority} priority");
     quality.notes.insert(0, how);
-    quality.notes.extend(kernels(scenario));
+    quality.notes.extend(kernels(scenario.flows.iter()));
     quality.notes.extend(stacks(scenario));
     let mut transfers = Transfers::default();
     counters.iter().for_each(|b| transfers.merge(b.transfers.clone()));
@@ -199,8 +199,8 @@ fn stalls(scenario: &Scenario, counters: &[Counters]) -> Vec<Stalls> {
 
 /// Returns a note on the kernel whose connections the run used, since congestion controls differ
 /// between kernels.
-fn kernels(scenario: &Scenario) -> Option<String> {
-    let names = congestions(scenario.flows.iter());
+pub fn kernels<'a>(flows: impl Iterator<Item = &'a Flow>) -> Option<String> {
+    let names = congestions(flows);
     let names: Vec<&str> = names.into_iter().map(|c| c.name()).collect();
     let release = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let release = release.trim();

@@ -1,12 +1,13 @@
 //! `--live`: a line per second while an emulation runs.
 
-use super::WAYS;
 use crate::output::note;
 use crate::progress::Observing;
+use accord::live::Way;
 use accord::record::{Interrupted, Observer, Series};
 use accord::report::show::quantity;
 use accord::scenario::{Entity, Metric, Scenario};
 use accord::units::{Duration, Time};
+use std::collections::BTreeSet;
 
 /// The width of a bar, in characters.
 const WIDTH: f64 = 10.0;
@@ -17,7 +18,7 @@ const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 pub struct Live<'a> {
     inner: Observing<'a>,
     scenario: &'a Scenario,
-    ways: &'a [Vec<usize>; 2],
+    ways: &'a [Way],
     reached: Time,
     shown: Time,
     asked: bool,
@@ -28,14 +29,14 @@ impl<'a> Live<'a> {
     pub fn new(
         inner: Observing<'a>,
         scenario: &'a Scenario,
-        ways: &'a [Vec<usize>; 2],
+        ways: &'a [Way],
         asked: bool,
     ) -> Live<'a> {
         Live { inner, scenario, ways, reached: Time::ZERO, shown: Time::ZERO, asked }
     }
 
-    /// Returns the text of a direction over the last samples.
-    fn way(&self, way: usize, series: &[Series], samples: usize) -> String {
+    /// Returns the text of the ways from the first end, or back to it, over the last samples.
+    fn text(&self, back: bool, series: &[Series], samples: usize) -> String {
         let mean = |entity: Entity, metric: Metric| {
             let found = series.iter().find(|s| s.entity == entity && s.metric == metric);
             let values =
@@ -43,14 +44,16 @@ impl<'a> Live<'a> {
             let sum: f64 = values.iter().filter(|v| v.is_finite()).sum();
             sum / values.len().max(1) as f64
         };
-        let flows = &self.ways[way];
+        let ways = self.ways.iter().filter(|way| if back { way.to == 0 } else { way.from == 0 });
+        let flows: Vec<usize> = ways.flat_map(|way| way.flows.iter().copied()).collect();
         let rate: f64 = flows.iter().map(|f| mean(Entity::Flow(*f), Metric::Throughput)).sum();
-        let path = &self.scenario.flows[flows[0]].path;
-        let backlog: f64 = path.iter().map(|l| mean(Entity::Link(*l), Metric::Backlog)).sum();
-        let line = path.iter().map(|l| self.scenario.links[*l].rate.as_bps()).min().unwrap_or(1);
+        let path: BTreeSet<_> =
+            flows.iter().flat_map(|f| self.scenario.flows[*f].path.iter()).collect();
+        let backlog: f64 = path.iter().map(|l| mean(Entity::Link(**l), Metric::Backlog)).sum();
+        let line = path.iter().map(|l| self.scenario.links[**l].rate.as_bps()).min().unwrap_or(1);
         format!(
             "{} {:>10} {} {:>8} queued",
-            WAYS[way],
+            if back { "back" } else { "there" },
             quantity(rate, Metric::Throughput.unit()),
             bar(rate / line as f64),
             quantity(backlog, Metric::Backlog.unit())
@@ -79,7 +82,7 @@ impl Observer for Live<'_> {
         let since = self.shown.as_secs_f64();
         let samples = time.iter().filter(|t| **t > since).count();
         self.shown = self.reached;
-        let [there, back] = [0, 1].map(|way| self.way(way, &series, samples));
+        let [there, back] = [false, true].map(|back| self.text(back, &series, samples));
         note(format_args!("{:>6.0} s  {there}  {back}", self.reached.as_secs_f64()));
     }
 

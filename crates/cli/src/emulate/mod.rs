@@ -1,5 +1,7 @@
 //! `accord emulate`: a program behind the links and queues of a scenario.
 
+mod beside;
+mod ends;
 mod live;
 pub mod mahimahi;
 
@@ -12,7 +14,7 @@ use crate::results::write;
 use crate::source::load;
 use accord::draft::quote;
 use accord::language::File;
-use accord::live::{Programs, emulate};
+use accord::live::{Programs, Way, emulate};
 use accord::report::{Class, Lock, Tally, check_place, checks, checks_table, table};
 use accord::scenario::{Engine, Scenario};
 use accord::units::{Duration, Rate};
@@ -28,7 +30,7 @@ const LONGEST: &str = "24 h";
 const LEAST_SAMPLE: Duration = Duration::from_ms(10);
 /// The period of the series of a path that words name.
 const SAMPLE: &str = "100 ms";
-/// The flows of a program: from it, and back to it.
+/// The flows of a program with one other end: from it, and back to it.
 const WAYS: [&str; 2] = ["to-server", "to-client"];
 
 #[derive(Group)]
@@ -62,10 +64,18 @@ pub struct Args {
     /// The node of the far end; by default right, or server of a path that words name.
     #[arg(long, value_name = "NODE")]
     pub to: Option<String>,
+    /// Starts a line of a shell at a node more, such as --at b 'iperf3 -s'. May be repeated. With it the far
+    /// end is the first such node, unless --server, --to or --join name one.
+    #[arg(long, value_names = ["NODE", "LINE"], num_args = 2)]
+    pub at: Vec<String>,
     /// The number of flows that the connections of the programs are spread over, each way. Queues that
     /// tell flows apart tell these apart, and each has its measurements.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub flows: u16,
+    /// Puts the packet engine beside the emulation: a flow that carried data is one of this controller
+    /// there: cubic, reno or bbr as in Linux, or one of `accord list controllers`, from its first packet to its last.
+    #[arg(long, value_name = "CONTROLLER")]
+    pub like: Option<String>,
     /// The largest packet of the programs, headers included.
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     pub mtu: u16,
@@ -91,16 +101,16 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
     /// The network namespace of the command, and after a comma that of the far end, instead of new ones:
-    /// a name, a path such as /proc/PID/ns/net, or the number of a process. They get a device with an
-    /// address and a route to the other end, which go with the emulation.
-    #[arg(long, value_name = "CLIENT[,SERVER]", value_delimiter = ',', num_args = 1)]
+    /// a name, a path such as /proc/PID/ns/net, or the number of a process. NODE=NAMESPACE is that of any
+    /// node. They get a device with an address and routes to the other ends, which go with the emulation.
+    #[arg(long, value_name = "CLIENT[,SERVER]", value_delimiter = ',')]
     pub join: Vec<String>,
     /// Leads a network through the path, besides the far end, from a namespace that is joined: 10.0.0.0/8,
     /// or default. May be repeated.
     #[arg(long, value_name = "NETWORK", requires = "join", value_parser = network)]
     pub route: Vec<String>,
     /// The command and its arguments. {server} stands for the address of the far end, which is in
-    /// ACCORD_SERVER as well. It may be left out with --join: then Ctrl-C ends the emulation.
+    /// ACCORD_SERVER as well, and {NODE} and ACCORD_NODE for that of any end. It may be left out with --join: then Ctrl-C ends the emulation.
     #[arg(last = true, required_unless_present_any = ["print", "join"], value_name = "COMMAND")]
     pub line: Vec<OsString>,
 }
@@ -145,30 +155,6 @@ fn network(text: &str) -> Result<String, String> {
     (sound || text == "default").then(|| text.into()).ok_or(why.into())
 }
 
-/// Returns the paths of the namespaces that are joined.
-fn joined(names: &[String]) -> Result<[Option<PathBuf>; 2], Failure> {
-    let path = |name: &String| {
-        let path = match name.parse::<u32>() {
-            Ok(process) => format!("/proc/{process}/ns/net").into(),
-            Err(_) if name.contains('/') => PathBuf::from(name),
-            Err(_) => Path::new("/run/netns").join(name),
-        };
-        let none = || {
-            let failure = Failure::new(format!("the namespace {} does not exist", path.display()));
-            failure.hint("--join NAME of `ip netns`, --join PID, or --join /proc/PID/ns/net")
-        };
-        path.exists().then(|| path.clone()).ok_or_else(none)
-    };
-    match names {
-        [] => Ok([None, None]),
-        [client] => Ok([Some(path(client)?), None]),
-        [client, server] => Ok([Some(path(client)?), Some(path(server)?)]),
-        _ => Err(Failure::new(
-            "--join names one or two namespaces, those of the client and the server",
-        )),
-    }
-}
-
 fn rate(text: &str) -> Result<Rate, String> {
     text.parse().map_err(|e: accord::units::ParseError| e.to_string())
 }
@@ -195,16 +181,17 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
             return Err(Failure::new("no path is given").hint(hint));
         }
     };
-    let words = args.scenario.is_none();
-    let ends = [(&args.from, ["left", "client"]), (&args.to, ["right", "server"])];
-    let [from, to] =
-        ends.map(|(named, usual)| named.clone().unwrap_or(usual[usize::from(words)].into()));
-    for (name, [from, to]) in WAYS.into_iter().zip([[&from, &to], [&to, &from]]) {
-        let (from, to, count, mtu) = (quote(from), quote(to), args.flows, args.mtu);
+    let ends = ends::of(&args)?;
+    let ways = ends::ways(&ends);
+    let like = args.like.as_deref().map(beside::controller);
+    let like = like.map_or(String::new(), |like| format!(", controller = {like}"));
+    for (name, way) in &ways {
+        let (from, to) = (quote(&ends[way.from].name), quote(&ends[way.to].name));
+        let (count, mtu) = (args.flows, args.mtu);
         file.set(
-            &format!("flow.{name}"),
+            &format!("flow.{}", quote(name)),
             &format!(
-                "{{ from = {from}, to = {to}, kernel = \"cubic\", packet = \"{mtu} B\", count = {count} }}"
+                "{{ from = {from}, to = {to}, kernel = \"cubic\", packet = \"{mtu} B\", count = {count}{like} }}"
             ),
         )?;
     }
@@ -225,37 +212,42 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
     }
     scenario.expectations.retain(|e| e.engine == Engine::Live);
-    let programs = Programs {
-        server: args.server.as_ref().map(|line| ["sh", "-c", line].map(OsString::from).to_vec()),
-        command: (!args.line.is_empty()).then(|| args.line.clone()),
-        guard: again()?,
-        join: joined(&args.join)?,
-        routes: args.route.clone(),
-        announce: |text| note(text),
-    };
-    programs.command.iter().try_for_each(|line| there(&line[0]))?;
+    let programs =
+        Programs { ends, guard: again()?, routes: args.route.clone(), announce: |text| note(text) };
+    args.line.first().map_or(Ok(()), there)?;
     let dir = args.output.clone().unwrap_or_else(|| vacant(&scenario.id));
     check_place(&dir)?;
     let _lock = Lock::take(&dir)?;
-    let ways = WAYS.map(|name| {
-        let group = scenario.groups.iter().find(|group| group.name == name);
-        group.map_or_else(Vec::new, |group| group.flows.clone().collect())
-    });
+    let ways: Vec<_> = ways
+        .into_iter()
+        .map(|(name, way)| {
+            let group = scenario.groups.iter().find(|group| group.name == name);
+            let flows = group.map_or_else(Vec::new, |group| group.flows.clone().collect());
+            Way { flows, ..way }
+        })
+        .collect();
     let capture = args.pcap.as_deref().map(CaptureFile::create).transpose()?;
     let progress = Progress::new(Duration::ZERO, true);
     let observer = progress.observe(capture.as_ref(), None);
     let mut observer = live::Live::new(observer, &scenario, &ways, args.live);
     let emulated = emulate(&scenario, &ways, &programs, &mut observer);
     let emulated = emulated.map_err(accord::Error::from)?;
-    let run = emulated.run;
-    let checks = checks(&emulated.scenario, &[&run]);
-    let outcomes = [Outcome { scenario: emulated.scenario, runs: vec![run], checks }];
+    let checks = checks(&emulated.scenario, &[&emulated.run]);
+    let beside = match args.like {
+        Some(_) if !emulated.interrupted => {
+            Some(beside::run(&emulated, &ways, &mut progress.observe(None, None))?)
+        }
+        _ => None,
+    };
+    let runs: Vec<_> = std::iter::once(emulated.run).chain(beside).collect();
+    let outcomes = [Outcome { scenario: emulated.scenario, runs, checks }];
     let written = write(&dir, &outcomes, args.csv);
     let [outcome] = &outcomes;
     let unfit = outcome.runs[0].unfit.as_ref();
     if !args.quiet {
         note(heading(&outcome.scenario));
-        note(table(&outcome.scenario, &[&outcome.runs[0]], style()).trim_end());
+        let runs: Vec<_> = outcome.runs.iter().rev().collect();
+        note(table(&outcome.scenario, &runs, style()).trim_end());
         if !outcome.checks.is_empty() {
             note(checks_table(&outcome.checks, style()).trim_end());
         }
@@ -270,7 +262,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
     written?;
     captured?;
-    let stops = programs.command.is_none();
+    let stops = args.line.is_empty();
     if !stops && (emulated.interrupted || interrupted()) {
         return Err(Failure::Exit(130));
     }

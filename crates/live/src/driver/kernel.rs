@@ -169,29 +169,37 @@ impl<'a> Kernel<'a> {
 
     /// Carries out the machine's orders. Returns the number of packets that the kernel refused.
     pub fn obey(&mut self, machine: &mut Machine) -> u64 {
-        let mut refused = 0;
-        for order in machine.orders() {
-            match order {
-                Order::Supply(flow, packets) => {
-                    let source = self.sources.get_mut(&flow);
-                    source.into_iter().for_each(|c| c.supply(packets));
-                }
-                Order::Stop(flow) => {
-                    let source = self.sources.get_mut(&flow);
-                    source.into_iter().for_each(Connection::stop);
-                }
-                Order::Deliver(parcel) => refused += u64::from(!self.deliver(&parcel, machine)),
-                Order::Enter(tunnel, parcel) => {
-                    refused += u64::from(!self.enter(tunnel, &parcel));
-                }
+        let orders = machine.orders();
+        let refused = orders.into_iter().map(|order| self.carry_out(order, machine)).sum();
+        self.look_at_transfers(machine);
+        refused
+    }
+
+    /// Carries out an order. Returns the number of packets that the kernel refused.
+    pub fn carry_out(&mut self, order: Order, machine: &mut Machine) -> u64 {
+        match order {
+            Order::Supply(flow, packets) => {
+                let source = self.sources.get_mut(&flow);
+                source.into_iter().for_each(|c| c.supply(packets));
+                0
             }
+            Order::Stop(flow) => {
+                let source = self.sources.get_mut(&flow);
+                source.into_iter().for_each(Connection::stop);
+                0
+            }
+            Order::Deliver(parcel) => u64::from(!self.deliver(&parcel, machine)),
+            Order::Enter(tunnel, parcel) => u64::from(!self.enter(tunnel, &parcel)),
         }
+    }
+
+    /// Tells the machine which transfers have ended.
+    pub fn look_at_transfers(&self, machine: &mut Machine) {
         for (flow, connection) in &self.sources {
             if machine.is_transferring(*flow) && connection.is_done() {
                 machine.transferred(*flow);
             }
         }
-        refused
     }
 
     /// Passes a packet to the kernel at its end. Returns false if the kernel refused it.

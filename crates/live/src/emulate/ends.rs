@@ -1,128 +1,138 @@
-//! The ends of the path: a namespace each, of our own or one that is joined, with a TUN device.
+//! The ends of the paths: a namespace each, of our own or one that is joined, with a TUN device.
 //!
 //! A device goes with the file that holds it, and takes its addresses and routes along. So nothing that an
 //! emulation adds to a joined namespace outlives it, however it ends.
 
-use crate::LiveError;
-use crate::Programs;
 use crate::namespace::{Namespace, ip};
 use crate::tun::Tun;
+use crate::{End, LiveError, Programs};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-/// The connection of a packet: its protocol, and the address and port of both ends, the client's first.
+/// The connection of a packet: its protocol, and the address and port of both ends.
 pub type Connection = (u8, [(IpAddr, u16); 2]);
 
 /// The name of the devices, with a number if it is taken.
 const DEVICE: &str = "accord";
-/// Pairs of addresses to choose from.
-const PAIRS: u8 = 250;
+/// Networks of addresses to choose from.
+const NETWORKS: u8 = 250;
+/// The most ends: all have flows to all others.
+pub const MOST: usize = 16;
 
-/// The addresses of the client and of the server.
-#[derive(Clone, Copy, Debug)]
-pub struct Addresses {
-    pub v4: [Ipv4Addr; 2],
-    pub v6: [Ipv6Addr; 2],
+/// The addresses of an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Address {
+    pub v4: Ipv4Addr,
+    pub v6: Ipv6Addr,
 }
 
-impl Addresses {
-    /// Returns a pair of the networks for benchmarks [RFC 2544, RFC 5180].
-    fn numbered(k: u8) -> Addresses {
-        let v6 = |end| Ipv6Addr::new(0x2001, 2, 0, u16::from(k), 0, 0, 0, end);
-        Addresses { v4: [1, 2].map(|end| Ipv4Addr::new(198, 18, k, end)), v6: [1, 2].map(v6) }
+impl Address {
+    /// Returns the addresses of an end in one of the networks for benchmarks [RFC 2544, RFC 5180].
+    fn numbered(network: u8, end: usize) -> Address {
+        let host = u8::try_from(end + 1).unwrap_or(u8::MAX);
+        Address {
+            v4: Ipv4Addr::new(198, 18, network, host),
+            v6: Ipv6Addr::new(0x2001, 2, 0, u16::from(network), 0, 0, 0, u16::from(host)),
+        }
     }
 
-    /// The addresses of the server.
-    pub fn server(&self) -> (IpAddr, IpAddr) {
-        (self.v4[1].into(), self.v6[1].into())
-    }
-}
-
-/// Both ends of the path.
-pub struct Ends {
-    /// The namespaces of the client and of the server.
-    pub places: [Namespace; 2],
-    /// The devices of the client and of the server.
-    pub devices: [Tun; 2],
-    /// The names of the devices.
-    pub names: [String; 2],
-    /// The addresses of the client and of the server.
-    pub addresses: Addresses,
-}
-
-impl Ends {
-    /// Creates or joins the ends for packets of up to `mtu` bytes. `out` is true of the versions of IP, 4
-    /// and 6, that lead on from the server's end.
-    pub fn new(programs: &Programs, mtu: u64, out: [bool; 2]) -> Result<Ends, LiveError> {
-        let [a, b] = &programs.join;
-        let place = |joined: &Option<PathBuf>| match joined {
-            Some(path) => Namespace::open(path),
-            None => Namespace::new(),
-        };
-        let places = [place(a)?, place(b)?];
-        let joined = [a, b].map(Option::is_some);
-        let addresses = free(&places, joined)?;
-        let Addresses { v4, v6 } = addresses;
-        let names = [name(&places[0])?, name(&places[1])?];
-        let device = |end: usize| {
-            let (place, name) = (&places[end], &names[end]);
-            if !joined[end] {
-                ip(place, "link set lo up\n")?;
-            }
-            let device = Tun::open(place, name, (v4[end], v4[1 - end]), mtu, false)?;
-            // Some kernels have no IPv6.
-            let has_v6 = place.set(&format!("net/ipv6/conf/{name}/disable_ipv6"), "0").is_ok();
-            let mut commands = String::new();
-            if has_v6 {
-                let (here, there) = (v6[end], v6[1 - end]);
-                commands += &format!("address add {here}/128 dev {name} nodad\n");
-                commands += &format!("route add {there}/128 dev {name}\n");
-            }
-            if end == 0 {
-                for (leads, all) in [(out[0], "0.0.0.0/0"), (out[1] && has_v6, "::/0")] {
-                    if leads && !joined[0] {
-                        commands += &format!("route add {all} dev {name}\n");
-                    }
-                }
-                for prefix in &programs.routes {
-                    commands += &format!("route add {prefix} dev {name}\n");
-                }
-            }
-            if !commands.is_empty() {
-                ip(place, &commands)?;
-            }
-            if joined[end] {
-                let [who, other] = [["client", "server"], ["server", "client"]][end];
-                let (here, there) = (v4[end], v4[1 - end]);
-                (programs.announce)(&format!(
-                    "{name} is in the namespace of the {who}, with {here}; the {other} is {there}"
-                ));
-            }
-            Ok::<_, LiveError>(device)
-        };
-        let devices = [device(0)?, device(1)?];
-        Ok(Ends { places, devices, names, addresses })
+    /// Returns true for either address.
+    pub fn is(&self, address: IpAddr) -> bool {
+        address == IpAddr::V4(self.v4) || address == IpAddr::V6(self.v6)
     }
 }
 
-/// Returns addresses that the joined namespaces do not use.
-fn free(places: &[Namespace; 2], joined: [bool; 2]) -> Result<Addresses, LiveError> {
+/// An end of a path.
+pub struct Place {
+    pub namespace: Namespace,
+    pub device: Tun,
+    /// The name of the device.
+    pub name: String,
+    pub address: Address,
+}
+
+/// Creates or joins the ends for packets of up to `mtu` bytes. `out` is true of the versions of IP, 4
+/// and 6, that lead on from the second end.
+pub fn open(programs: &Programs, mtu: u64, out: [bool; 2]) -> Result<Vec<Place>, LiveError> {
+    if programs.ends.len() > MOST {
+        let why = format!("{} ends are too many, at most {MOST} are possible", programs.ends.len());
+        return Err(LiveError::Scenario(why));
+    }
+    let namespace = |end: &End| match &end.join {
+        Some(path) => Namespace::open(path),
+        None => Namespace::new(),
+    };
+    let namespaces: Vec<_> = programs.ends.iter().map(namespace).collect::<Result<_, _>>()?;
+    let joined = programs.ends.iter().map(|end| end.join.is_some());
+    let network = free(namespaces.iter().zip(joined).filter(|(_, joined)| *joined))?;
+    let addresses: Vec<_> =
+        (0..namespaces.len()).map(|end| Address::numbered(network, end)).collect();
+    let mut places = Vec::new();
+    for (end, namespace) in namespaces.into_iter().enumerate() {
+        let is_joined = programs.ends[end].join.is_some();
+        let (name, here) = (name(&namespace)?, addresses[end]);
+        let others = || addresses.iter().filter(|other| **other != here);
+        let first = others().next().expect("there are two ends");
+        if !is_joined {
+            ip(&namespace, "link set lo up\n")?;
+        }
+        let device = Tun::open(&namespace, &name, (here.v4, first.v4), mtu, false)?;
+        // Some kernels have no IPv6.
+        let has_v6 = namespace.set(&format!("net/ipv6/conf/{name}/disable_ipv6"), "0").is_ok();
+        let mut commands = String::new();
+        for Address { v4, .. } in others().skip(1) {
+            commands += &format!("route add {v4}/32 dev {name} src {}\n", here.v4);
+        }
+        if has_v6 {
+            commands += &format!("address add {}/128 dev {name} nodad\n", here.v6);
+            others().for_each(|o| commands += &format!("route add {}/128 dev {name}\n", o.v6));
+        }
+        for (leads, all) in [(out[0], "0.0.0.0/0"), (out[1] && has_v6, "::/0")] {
+            if leads && !is_joined && end != 1 {
+                commands += &format!("route add {all} dev {name}\n");
+            }
+        }
+        if end == 0 {
+            for prefix in &programs.routes {
+                commands += &format!("route add {prefix} dev {name}\n");
+            }
+        }
+        if !commands.is_empty() {
+            ip(&namespace, &commands)?;
+        }
+        if is_joined {
+            (programs.announce)(&announcement(programs, &addresses, end, &name));
+        }
+        places.push(Place { namespace, device, name, address: here });
+    }
+    Ok(places)
+}
+
+/// Returns the line on a device in a namespace of others.
+fn announcement(programs: &Programs, addresses: &[Address], end: usize, device: &str) -> String {
+    let others = programs.ends.iter().zip(addresses).enumerate().filter(|(n, _)| *n != end);
+    let others: Vec<_> = others.map(|(_, (o, a))| format!("{} is {}", o.name, a.v4)).collect();
+    let (own, here) = (&programs.ends[end].name, addresses[end].v4);
+    format!("{device} is in the namespace of {own}, with {here}; {}", others.join(", "))
+}
+
+/// Returns a network that the joined namespaces do not use.
+fn free<'a>(joined: impl Iterator<Item = (&'a Namespace, bool)>) -> Result<u8, LiveError> {
     let mut used = String::new();
-    for (place, _) in places.iter().zip(joined).filter(|(_, joined)| *joined) {
+    for (namespace, _) in joined {
         let list = || accord_host::ip(&["route", "show", "table", "all"], "").unwrap_or_default();
-        used += &place.within(list)?;
+        used += &namespace.within(list)?;
     }
     let is_free = |k: &u8| !used.contains(&format!("198.18.{k}."));
-    let free = (0..PAIRS).find(is_free);
     let none =
         || LiveError::Unable("all networks 198.18.0.0/24 to 198.18.249.0/24 are in use".into());
-    free.map(Addresses::numbered).ok_or_else(none)
+    (0..NETWORKS).find(is_free).ok_or_else(none)
 }
 
 /// Returns a name that no device in a namespace has.
-fn name(place: &Namespace) -> Result<String, LiveError> {
+fn name(namespace: &Namespace) -> Result<String, LiveError> {
     let list = || std::fs::read_to_string("/proc/thread-self/net/dev").unwrap_or_default();
-    let devices = place.within(list)?;
+    let devices = namespace.within(list)?;
     let is_taken = |name: &String| {
         let mut names = devices.lines().filter_map(|line| line.split_once(':'));
         names.any(|(taken, _)| taken.trim() == name)

@@ -5,7 +5,7 @@
 //! host's devices, routes and tables are not touched, and no privilege is needed beyond that for the
 //! namespaces. Only TCP and UDP lead out.
 
-use super::ends::{Addresses, Connection, Ends};
+use super::ends::{Connection, Place};
 use crate::LiveError;
 use crate::namespace::ip;
 use accord_transport::ip as header;
@@ -60,28 +60,26 @@ pub struct Door {
 }
 
 impl Door {
-    /// Prepares the namespace of the far end for these versions of IP, 4 and 6.
+    /// Prepares the namespace of the far end, the second one, for these versions of IP, 4 and 6.
     pub fn new(
-        ends: &Ends,
+        places: &[Place],
         versions: [bool; 2],
         resolver: Option<IpAddr>,
         opened: Sender<(Opened, Open)>,
     ) -> std::result::Result<Door, LiveError> {
-        let Ends { places: [_, place], names: [_, device], addresses, .. } = ends;
-        let Addresses { v4, v6 } = addresses;
-        // The more specific route is that to the client.
-        let routes = |client: IpAddr, all: &str| {
-            format!(
-                "route add {client} dev {device} table local\n\
-                 route add local {all} dev lo table local\n"
-            )
-        };
-        ip(place, &routes(v4[0].into(), "0.0.0.0/0"))?;
-        if versions[1] {
-            place.set("net/ipv6/ip_nonlocal_bind", "1")?;
-            ip(place, &routes(v6[0].into(), "::/0"))?;
+        let far = &places[1];
+        // The more specific routes are those to the other ends.
+        let (mut v4, mut v6) = (String::new(), String::new());
+        for Place { address, .. } in places.iter().filter(|place| place.address != far.address) {
+            v4 += &format!("route add {} dev {} table local\n", address.v4, far.name);
+            v6 += &format!("route add {} dev {} table local\n", address.v6, far.name);
         }
-        let own = [v4[1].into(), v6[1].into()];
+        ip(&far.namespace, &(v4 + "route add local 0.0.0.0/0 dev lo table local\n"))?;
+        if versions[1] {
+            far.namespace.set("net/ipv6/ip_nonlocal_bind", "1")?;
+            ip(&far.namespace, &(v6 + "route add local ::/0 dev lo table local\n"))?;
+        }
+        let own = [far.address.v4.into(), far.address.v6.into()];
         Ok(Door { own, resolver, open: BTreeMap::new(), opened })
     }
 

@@ -1,5 +1,6 @@
 //! A program of an emulation, in its network namespace and behind its guard.
 
+use super::ends::Address;
 use super::guard;
 use crate::LiveError;
 use crate::namespace::Namespace;
@@ -18,7 +19,7 @@ pub struct Program<'a> {
     /// The line that starts a guard, the rest of which is for the guard.
     guard: &'a [OsString],
     line: Vec<OsString>,
-    variables: Vec<(&'static str, String)>,
+    variables: Vec<(String, String)>,
     lasts: bool,
     resolver: Option<IpAddr>,
     state: Mutex<State>,
@@ -32,30 +33,32 @@ struct State {
 }
 
 impl<'a> Program<'a> {
-    /// Creates a program in a namespace, with the addresses of the server. One that `lasts` ends with the
-    /// last process that it started. Names are resolved at `resolver`, or where the host does.
+    /// Creates a program in a namespace. All ends have a name with their addresses, and the first name is that
+    /// of the far end; of equal names the last one counts. One that `lasts` ends
+    /// with the last process that it started. Names are resolved at `resolver`, or where the host does.
     pub fn new(
         place: &'a Namespace,
         guard: &'a [OsString],
         line: &[OsString],
-        (server, server6): (IpAddr, IpAddr),
+        names: &[(String, Address)],
         lasts: bool,
         resolver: Option<IpAddr>,
     ) -> Program<'a> {
         let replaced = |word: &OsString| match word.to_str() {
-            Some(text) => text.replace("{server}", &server.to_string()).into(),
+            Some(text) => addressed(text, names).into(),
             None => word.clone(),
         };
+        let variables = names.iter().flat_map(|(name, Address { v4, v6 })| {
+            let name = variable(name);
+            [(name.clone(), v4.to_string()), (name + "6", v6.to_string())]
+        });
+        // The name that programs for mahimahi know.
+        let far = names.first().map(|(_, far)| ("MAHIMAHI_BASE".into(), far.v4.to_string()));
         Program {
             place,
             guard,
             line: line.iter().map(replaced).collect(),
-            variables: vec![
-                ("ACCORD_SERVER", server.to_string()),
-                ("ACCORD_SERVER6", server6.to_string()),
-                // The name that programs for mahimahi know.
-                ("MAHIMAHI_BASE", server.to_string()),
-            ],
+            variables: far.into_iter().chain(variables).collect(),
             lasts,
             resolver,
             state: Mutex::default(),
@@ -112,5 +115,43 @@ impl<'a> Program<'a> {
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(|e| e.into_inner())
+    }
+}
+
+/// Returns a word with the addresses of the ends in place of their names in braces. Variables of a shell
+/// stay.
+fn addressed(word: &str, names: &[(String, Address)]) -> String {
+    let mut parts = word.split('{');
+    let mut text = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        let named = part.split_once('}').filter(|_| !text.ends_with('$'));
+        let found = named.and_then(|(name, rest)| {
+            names.iter().rfind(|(known, _)| known == name).map(|(_, address)| (address.v4, rest))
+        });
+        match found {
+            Some((address, rest)) => text += &format!("{address}{rest}"),
+            None => text += &format!("{{{part}"),
+        }
+    }
+    text
+}
+
+/// Returns the name of the variable with the address of an end: `ACCORD_` and its letters and digits.
+fn variable(name: &str) -> String {
+    let letter = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' };
+    format!("ACCORD_{}", name.chars().map(letter).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_braces_become_addresses() {
+        let end = |n: u8| Address { v4: [198, 18, 0, n].into(), v6: [0; 16].into() };
+        let names = [("cell-1".to_string(), end(1)), ("server".to_string(), end(2))];
+        let text = "ping {server} ${server} {cell-1}:{x} {} {server";
+        assert_eq!(addressed(text, &names), "ping 198.18.0.2 ${server} 198.18.0.1:{x} {} {server");
+        assert_eq!(variable("cell-1"), "ACCORD_CELL_1");
     }
 }

@@ -1,0 +1,149 @@
+//! The ends of an emulation, as the options name them.
+
+use super::{Args, WAYS};
+use crate::fail::Failure;
+use accord::live::{End, Way};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Returns the ends: that of the command, the far one, and others.
+pub fn of(args: &Args) -> Result<Vec<End>, Failure> {
+    let usual = if args.scenario.is_none() { ["client", "server"] } else { ["left", "right"] };
+    let shell = |line: &String| ["sh", "-c", line].map(OsString::from).to_vec();
+    let first = args.from.as_deref().unwrap_or(usual[0]);
+    let mut ends = vec![End {
+        name: first.into(),
+        line: (!args.line.is_empty()).then(|| args.line.clone()),
+        join: None,
+    }];
+    let joins = args.join.iter().map(|join| match join.split_once('=') {
+        Some((node, namespace)) => (Some(node), namespace),
+        None => (None, join.as_str()),
+    });
+    let joins: Vec<_> = joins.collect();
+    let in_order: Vec<_> = joins.iter().filter(|(node, _)| node.is_none()).collect();
+    if in_order.len() > 2 {
+        return Err(Failure::new("--join names three namespaces without their nodes").hint(
+            "--join CLIENT,SERVER for the ends of the command and of the server, --join NODE=NAMESPACE for others",
+        ));
+    }
+    let named = || args.at.chunks(2).map(|pair| &pair[0]);
+    let only_named = named().next().is_some() || joins.iter().any(|(node, _)| node.is_some());
+    if args.server.is_some() || args.to.is_some() || in_order.len() == 2 || !only_named {
+        let name = args.to.as_deref().unwrap_or(usual[1]).into();
+        ends.push(End { name, line: args.server.as_ref().map(shell), join: None });
+    }
+    for pair in args.at.chunks(2) {
+        let end = at(&mut ends, &pair[0]);
+        if end.line.replace(shell(&pair[1])).is_some() {
+            let why = format!("two programs are at the node {}", pair[0]);
+            return Err(Failure::new(why).hint("one line of a shell can start both: \"a & b\""));
+        }
+    }
+    for (place, (node, namespace)) in joins.iter().enumerate() {
+        let end = match node {
+            Some(node) => at(&mut ends, node),
+            None => &mut ends[place],
+        };
+        end.join = Some(path(namespace)?);
+    }
+    if ends.len() < 2 {
+        let why = format!("the node {first} is the only end");
+        return Err(Failure::new(why).hint("--to NODE, --server LINE or --at NODE LINE"));
+    }
+    Ok(ends)
+}
+
+/// Returns the end at a node, which may be a new one.
+fn at<'a>(ends: &'a mut Vec<End>, node: &str) -> &'a mut End {
+    let place = ends.iter().position(|end| end.name == node).unwrap_or_else(|| {
+        ends.push(End { name: node.into(), ..End::default() });
+        ends.len() - 1
+    });
+    &mut ends[place]
+}
+
+/// Returns the ways between all ends, without their flows, and the names of these.
+pub fn ways(ends: &[End]) -> Vec<(String, Way)> {
+    let pairs = (0..ends.len()).flat_map(|from| (0..ends.len()).map(move |to| (from, to)));
+    let pairs = pairs.filter(|(from, to)| from != to);
+    let name = |from: usize, to: usize| match ends.len() {
+        2 => WAYS[from].into(),
+        _ => format!("{}-to-{}", ends[from].name, ends[to].name),
+    };
+    pairs.map(|(from, to)| (name(from, to), Way { from, to, flows: Vec::new() })).collect()
+}
+
+/// Returns the path of a namespace that is joined.
+fn path(name: &str) -> Result<PathBuf, Failure> {
+    let path = match name.parse::<u32>() {
+        Ok(process) => format!("/proc/{process}/ns/net").into(),
+        Err(_) if name.contains('/') => PathBuf::from(name),
+        Err(_) => Path::new("/run/netns").join(name),
+    };
+    let none = || {
+        let failure = Failure::new(format!("the namespace {} does not exist", path.display()));
+        failure.hint("--join NAME of `ip netns`, --join PID, or --join /proc/PID/ns/net")
+    };
+    path.exists().then(|| path.clone()).ok_or_else(none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn named(words: &[&str]) -> Result<Vec<(String, bool, bool)>, String> {
+        let line = Line::try_parse_from(["emulate"].iter().chain(words));
+        let line = line.map_err(|e| e.to_string())?;
+        let ends = of(&line.args).map_err(|e| format!("{e:?}"))?;
+        Ok(ends.into_iter().map(|e| (e.name, e.line.is_some(), e.join.is_some())).collect())
+    }
+
+    #[test]
+    fn options_name_the_ends() {
+        let end = |name: &str, line, join| (name.to_string(), line, join);
+        let own = "/proc/self/ns/net";
+        let (both, second) = (format!("{own},{own}"), format!("b={own}"));
+        for (words, ends) in [
+            (&["--", "c"][..], vec![end("client", true, false), end("server", false, false)]),
+            (&["p.toml", "--", "c"], vec![end("left", true, false), end("right", false, false)]),
+            (
+                &["p.toml", "--from", "x", "--at", "a", "s", "--at", "b", "t", "--", "c"],
+                vec![end("x", true, false), end("a", true, false), end("b", true, false)],
+            ),
+            (
+                &["p.toml", "--at", "a", "s", "--to", "b", "--", "c"],
+                vec![end("left", true, false), end("b", false, false), end("a", true, false)],
+            ),
+            (
+                &["p.toml", "--join", &both],
+                vec![end("left", false, true), end("right", false, true)],
+            ),
+            (
+                &["p.toml", "--join", &second, "--join", own, "--server", "s"],
+                vec![end("left", false, true), end("right", true, false), end("b", false, true)],
+            ),
+        ] {
+            assert_eq!(named(words), Ok(ends), "{words:?}");
+        }
+        for (words, what) in [
+            (&["--at", "a", "s", "--at", "a", "t", "--", "c"][..], "two programs"),
+            (&["--join", own, "--join", own, "--join", own], "three namespaces"),
+            (&["--join", "client=/proc/self/ns/net"], "only end"),
+        ] {
+            let why = named(words).expect_err("it is wrong");
+            assert!(why.contains(what), "{words:?}: {why}");
+        }
+        let ends: Vec<_> =
+            ["a", "b", "c"].map(|name| End { name: name.into(), ..End::default() }).into();
+        let names: Vec<_> = ways(&ends).into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["a-to-b", "a-to-c", "b-to-a", "b-to-c", "c-to-a", "c-to-b"]);
+    }
+}
