@@ -9,10 +9,12 @@ machine; runs in namespaces of its own.
 """
 
 import re
+import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 LATE = re.compile(r"late by ([\d.]+) (\w+) \(median\), ([\d.]+) (\w+) \(99 %\)")
 RATE = re.compile(r"path: .*? configured, ([\d.]+) Mbps while busy")
@@ -41,8 +43,8 @@ def run(program, rate, load, place):
 
 def main():
     """Prints the table."""
-    program = sys.argv[1] if len(sys.argv) > 1 else "target/release/accord"
-    program = subprocess.run(["realpath", program], capture_output=True, text=True, check=True).stdout.strip()
+    given = sys.argv[1] if len(sys.argv) > 1 else "target/release/accord"
+    program = Path(shutil.which(given) or given).resolve()
     print("| path | load | rate while busy | late, median | late, 99 % | CPU per packet and link | core |")
     print("|---|---|---|---|---|---|---|")
     loads = [(rate, "UDP", ["-u", "-l", "1200", "-b", f"{0.9 * rate:.0f}M"]) for rate in (20, 100, 500)]

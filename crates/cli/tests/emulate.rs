@@ -15,6 +15,11 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
+#[path = "emulate/ends.rs"]
+mod ends;
+#[path = "emulate/way_out.rs"]
+mod way_out;
+
 const PORT: u16 = 7_000;
 
 /// A directory of a test, which is removed at its end.
@@ -117,6 +122,17 @@ fn a_program_s_data_crosses_the_path_whole() {
     // Both connections have their flow.
     let crossed = |of: &str| place.mean("runs/emulate", of, "throughput");
     assert!(crossed("to-client") > 0.0 && crossed("to-server") > 0.0);
+    // Each connection has a row per direction, with its delays.
+    let rows = std::fs::read_to_string(place.0.join("runs/emulate/connections.csv"));
+    let rows = rows.expect("a table");
+    let data: Vec<Vec<&str>> = rows.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    assert!(data.len() >= 4, "{rows}");
+    for row in &data[..2] {
+        let [bytes, delivered, delay]: [f64; 3] =
+            [5, 7, 9].map(|column: usize| row[column].parse().expect("a number"));
+        assert!(row[0] == "tcp" && bytes >= delivered && delivered > 2e6 && delay > 5e-3, "{rows}");
+    }
+    assert!(place.0.join("runs/emulate/connections.parquet").exists());
     let series = std::fs::metadata(place.0.join("runs/emulate/series.parquet"));
     assert!(series.is_ok_and(|file| file.len() > 0));
     // Another run has its own directory.
@@ -129,6 +145,10 @@ fn a_program_s_data_crosses_the_path_whole() {
 fn the_exit_code_is_that_of_the_command_or_of_an_expectation() {
     let place = Place::new("codes");
     let path = ["--rate", "10 Mbps", "-q", "-o", "run"];
+    // A server that is killed ends nothing.
+    let killed = [&path[..], &["--server", "kill -9 $$"]].concat();
+    let Some(output) = place.emulate(&killed, &["true"]) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     for (line, code) in
         [("exit 7", 7), ("kill -TERM $$", 143), ("test \"$ACCORD_SERVER\" = {server}", 0)]
     {
@@ -156,64 +176,6 @@ fn started(place: &Place, options: &[&str], line: &str, mark: &str) -> Option<Ch
         std::thread::yield_now();
     }
     Some(child)
-}
-
-/// Passes two megabytes on that the server at the node c has, to one connection.
-#[test]
-#[ignore = "not a test: other tests start it as their program"]
-fn relay() {
-    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)).expect("a port");
-    let (mut near, _) = listener.accept().expect("a connection");
-    let c = std::env::var("ACCORD_C").expect("it is set");
-    let mut far = TcpStream::connect((c.as_str(), PORT)).expect("it listens");
-    assert_eq!(std::io::copy(&mut far, &mut near).expect("data"), 2_000_000);
-}
-
-/// Reads two megabytes from each of two nodes.
-#[test]
-#[ignore = "not a test: other tests start it as their program"]
-fn reader() {
-    for name in ["ACCORD_B", "ACCORD_C"] {
-        let to = std::env::var(name).expect("it is set");
-        let mut stream = TcpStream::connect((to.as_str(), PORT)).expect("it listens");
-        assert_eq!(std::io::copy(&mut stream, &mut std::io::sink()).expect("data"), 2_000_000);
-    }
-}
-
-const STAR: &str = r#"
-duration = "1 s"
-link.a = { from = "a", to = "hub", rate = "50 Mbps", delay = "1 ms" }
-link.b = { from = "b", to = "hub", rate = "50 Mbps", delay = "1 ms" }
-link.c = { from = "c", to = "hub", rate = "50 Mbps", delay = "1 ms" }
-"#;
-
-/// Three programs reach each other over the links of a scenario, in new namespaces and in those of others.
-#[test]
-fn programs_at_three_nodes_reach_each_other() {
-    let place = Place::new("three");
-    std::fs::write(place.0.join("star.toml"), STAR).expect("it is written");
-    let (relay, server) = (program("relay").join(" "), program("server").join(" "));
-    let reader = program("reader");
-    let reader: Vec<_> = reader.iter().map(String::as_str).collect();
-    let ends = ["star.toml", "--from", "a", "--at", "b", &relay, "--at", "c", &server];
-    let Some(output) = place.emulate(&ends, &reader) else { return };
-    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
-    // Data, or acknowledgements, go each way.
-    for of in ["a-to-b", "b-to-a", "b-to-c", "c-to-b", "a-to-c", "c-to-a"] {
-        assert!(place.mean("runs/star", of, "throughput") > 0.0, "{of}");
-    }
-    assert!(place.mean("runs/star", "c-to-b", "throughput") > 1e5);
-    let joined = [Other::new(), Other::new(), Other::new()];
-    let [Some(a), Some(b), Some(c)] = &joined else { return };
-    let before = [a, b, c].map(Other::state);
-    let [b_is, c_is] = [("b", b), ("c", c)].map(|(name, other)| format!("{name}={}", other.0.id()));
-    let join = ["--join", &a.0.id().to_string(), "--join", &b_is, "--join", &c_is];
-    let Some(output) = place.emulate(&[&ends[..], &join].concat(), &reader) else { return };
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    let line = "accord is in the namespace of b, with 198.18.0.2; a is 198.18.0.1, c is 198.18.0.3";
-    assert!(said.contains(line), "{said}");
-    assert_eq!(before, [a, b, c].map(Other::state));
 }
 
 /// The number of processes of `sleep` with this argument.
@@ -357,57 +319,6 @@ fn raw_sockets_cross_the_path_and_groups_do_not() {
 }
 
 #[test]
-fn packets_stand_beside_an_emulation() {
-    let place = Place::new("like");
-    // One flow for each connection.
-    let options = ["--rate", "20 Mbps", "--delay", "5 ms", "--flows", "2", "--like", "cubic"];
-    let Some(output) = exchange(&place, &options) else { return };
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    let run = std::fs::read_to_string(place.0.join("runs/emulate/summary.json"));
-    let run: Value = serde_json::from_str(&run.expect("a summary")).expect("JSON");
-    let rows = run["comparison"].as_array().expect("rows");
-    let of = |group: &str| {
-        let mut rows = rows.iter();
-        let row = rows.find(|row| row["group"] == group && row["quantity"] == "throughput");
-        let values = row.expect("a row")["values"].as_array().expect("columns");
-        let find = |c: &str| values.iter().find(|v| v["column"] == c).map(|v| v["mean"].as_f64());
-        (find("packet").flatten(), find("live").flatten())
-    };
-    let (packets, live) = of("to-client");
-    assert!(packets.is_some_and(|p| p > 1e6) && live.is_some_and(|l| l > 1e5), "{rows:?}");
-    // Acknowledgements have no flow in packets.
-    assert!(of("to-server").0.is_none_or(|p| p == 0.0), "{rows:?}");
-    let wrong = place.emulate(&["--rate", "9 Mbps", "--like", "cubik"], &["true"]);
-    let wrong = wrong.expect("it was possible before");
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(text(&wrong.stderr).contains("cubic"), "{}", text(&wrong.stderr));
-}
-
-const RIVALS: &str = r#"
-duration = "1 s"
-[topology.dumbbell]
-rate = "20 Mbps"
-delay = "1 ms"
-[flow]
-ours = { from = "left", to = "right", controller = "cubic", packet = "1500 B" }
-linux = { from = "left", to = "right", kernel = "reno", packet = "1500 B" }
-"#;
-
-#[test]
-fn flows_of_the_scenario_are_cross_traffic() {
-    let place = Place::new("rivals");
-    std::fs::write(place.0.join("path.toml"), RIVALS).expect("it is written");
-    let Some(output) = exchange(&place, &["path.toml", "-o", "run"]) else { return };
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    for of in ["ours", "linux", "to-client"] {
-        assert!(place.mean("run", of, "throughput") > 1e5, "{of}: {said}");
-    }
-    assert!(said.contains("connections of Linux"), "{said}");
-}
-
-#[test]
 fn a_path_of_zero_rate_delivers_later() {
     let place = Place::new("outage");
     let path = "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"1 ms\"\n\
@@ -495,80 +406,6 @@ fn caller() {
     // No program of the host is at this port.
     let closed = TcpStream::connect((server, 1)).and_then(|mut s| s.read(&mut [0]).map(|n| n > 0));
     assert!(!closed.unwrap_or(false));
-}
-
-/// A process in a network namespace of its own, until the end of a test.
-struct Other(Child);
-
-impl Other {
-    fn new() -> Option<Other> {
-        let mut child = Command::new("unshare").args(["-n", "sleep", "600"]).spawn().ok()?;
-        let own = std::fs::read_link("/proc/self/ns/net").ok()?;
-        loop {
-            let its = std::fs::read_link(format!("/proc/{}/ns/net", child.id())).ok()?;
-            if its != own {
-                return Some(Other(child));
-            }
-            if child.try_wait().ok()?.is_some() {
-                return None;
-            }
-            std::thread::yield_now();
-        }
-    }
-
-    /// The devices, and the routes of IPv4.
-    fn state(&self) -> String {
-        let read = |table: &str| {
-            let table = std::fs::read_to_string(format!("/proc/{}/net/{table}", self.0.id()));
-            let table = table.expect("it runs");
-            let words = table.lines().filter_map(|line| line.split_whitespace().next());
-            // An empty table may have no head.
-            words.filter(|word| *word != "Iface").collect::<Vec<_>>().join(" ")
-        };
-        format!("{}; {}", read("dev"), read("route"))
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-#[test]
-fn namespaces_of_others_are_joined_and_left_as_they_were() {
-    let place = Place::new("join");
-    let (Some(a), Some(b)) = (Other::new(), Other::new()) else { return };
-    let before = [a.state(), b.state()];
-    let ids = format!("{},{}", a.0.id(), b.0.id());
-    let (server, client) = (program("server").join(" "), program("client"));
-    let client: Vec<_> = client.iter().map(String::as_str).collect();
-    let options =
-        ["--rate", "50 Mbps", "--join", &ids, "--route", "192.0.2.0/24", "--server", &server];
-    let Some(output) = place.emulate(&options, &client) else { return };
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("accord is in the namespace of server, with 198.18.0.2"), "{said}");
-    assert_eq!(before, [a.state(), b.state()]);
-    // Without a command it lasts until an interruption, and it may be killed.
-    for signal in [Signal::SIGINT, Signal::SIGKILL] {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_accord"));
-        child.current_dir(&place.0).args(["emulate", "--rate", "9 Mbps", "--join", &ids]);
-        child.stderr(Stdio::null());
-        let mut child = child.spawn().expect("it starts");
-        while !b.state().contains("accord") {
-            assert!(child.try_wait().expect("it is ours").is_none());
-            std::thread::yield_now();
-        }
-        let number = i32::try_from(child.id()).expect("a number");
-        kill(Pid::from_raw(number), signal).expect("it runs");
-        let code = child.wait().expect("it ends").code();
-        assert!(signal == Signal::SIGKILL || code == Some(0), "{code:?}");
-        while before != [a.state(), b.state()] {
-            std::thread::yield_now();
-        }
-    }
 }
 
 #[test]
@@ -696,6 +533,27 @@ fn a_program_is_evaluated() {
     assert!(record["failures"][0].to_string().contains("the program failed"), "{record}");
     let log = std::fs::read_to_string(place.0.join("out/programs.log")).expect("a log");
     assert!(log.contains("no\nexit code 3\n"), "{log}");
+}
+
+/// A congestion control of this kernel is the subject of an evaluation.
+#[test]
+fn a_controller_of_the_kernel_is_evaluated() {
+    let place = Place::new("subject");
+    std::fs::create_dir(place.0.join("mine")).expect("a directory");
+    std::fs::write(place.0.join("mine/pack.toml"), PACK).expect("a file");
+    std::fs::write(place.0.join("mine/two.toml"), TWO).expect("a file");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_accord"));
+    command.current_dir(&place.0).args(["evaluate", "--pack", "./mine", "--reps", "2", "--json"]);
+    let output = command.args(["-q", "-o", "out", "--subject", "kernel:reno"]).output();
+    let output = output.expect("the program runs");
+    if output.status.code() == Some(3) {
+        eprintln!("SKIPPED: {}", text(&output.stderr).trim_end());
+        return;
+    }
+    let record: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let outcome = &record["sections"][0]["outcome"];
+    assert!(outcome == "PASS" || outcome == "INCONCLUSIVE", "{record}");
+    assert!(record["failures"].as_array().is_none_or(Vec::is_empty), "{record}");
 }
 
 #[test]

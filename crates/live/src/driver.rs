@@ -26,7 +26,7 @@ use crate::thread::{LONGEST_WAIT, sharpen, used};
 use accord_host::Clock;
 use accord_record::{Broken, Transfers};
 use accord_scenario::{LinkId, NodeId};
-use accord_sim::Machine;
+use accord_sim::{Machine, Order};
 use accord_transport::pcapng::{Capture, Envelope};
 use accord_transport::wire;
 use accord_units::{Duration, Time};
@@ -273,13 +273,55 @@ impl<'a> Driver<'a> {
                     None => self.counters.foreign += 1,
                 }
             }
-            self.machine.advance(looked);
+            self.advance(looked);
             self.serve_kernel(&mut packet)?;
             self.send_samples();
             self.release(looked, &mut exchange)?;
         }
         (self.counters.cpu, self.counters.system) = used();
         Ok(self.close())
+    }
+
+    /// Handles all events up to `to`, and hands packets to connections of the kernel, each at its time.
+    fn advance(&mut self, to: Time) {
+        let Some(kernel) = &mut self.kernel else {
+            return self.machine.advance(to);
+        };
+        loop {
+            let next = self.machine.next_effect();
+            let due = next.min(to);
+            self.machine.advance(due);
+            for order in self.machine.orders() {
+                let delivered = match &order {
+                    Order::Deliver(parcel) => Some(parcel.packet),
+                    _ => None,
+                };
+                self.counters.refused += kernel.carry_out(order, &mut self.machine);
+                // Those out of links to other stations are measured there.
+                let flow = delivered.map(|packet| &self.plan.scenario.flows[packet.flow as usize]);
+                let path = delivered.zip(flow).and_then(|(packet, flow)| {
+                    let path = if packet.is_answer() { &flow.reverse_path } else { &flow.path };
+                    Some((packet.bytes(), *path.last()?))
+                });
+                let place = path.and_then(|(size, link)| {
+                    let links = &mut self.counters.links;
+                    Some((size, links.binary_search_by_key(&link, |(id, _)| *id).ok()?))
+                });
+                if let Some((size, place)) = place {
+                    let real = self.medium.clock.now();
+                    self.counters.was_late(due, real);
+                    let (link, achieved) = &mut self.counters.links[place];
+                    achieved.released(due, real, size, self.machine.rate(*link));
+                    // The kernel loses none that it takes.
+                    self.counters.handed += 1;
+                    self.counters.taken += 1;
+                }
+            }
+            kernel.look_at_transfers(&mut self.machine);
+            if next > to {
+                break;
+            }
+        }
     }
 
     /// Returns the counters at the end.

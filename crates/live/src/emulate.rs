@@ -6,11 +6,13 @@
 //! that lead its way; a connection has one flow each way. Packets of IPv4 and IPv6
 //! pass unchanged, except for marks of ECN.
 
+mod connections;
 mod ends;
 pub mod guard;
 mod out;
 mod program;
 
+use self::connections::Connections;
 use self::ends::{Connection, Place};
 use self::out::Door;
 use self::program::Program;
@@ -48,6 +50,8 @@ use std::time::Duration as Wait;
 const NOTICE: Duration = Duration::from_ms(50);
 /// The maximum number of packets read from a device before due events are handled.
 const BATCH: usize = 64;
+/// A time that takes less to wait for in a loop than by a wake-up.
+const SHORT: Duration = Duration::from_us(8);
 /// The longest packet of IP, in bytes.
 const LONGEST: usize = 1 << 16;
 /// The maximum number of connections that have a flow of their own choice. Later ones are spread.
@@ -86,6 +90,7 @@ struct Emulator<'a> {
     samples: mpsc::Sender<Sample>,
     counters: Counters,
     carried: Vec<Carried>,
+    connections: Connections,
 }
 
 /// The end of the moving of packets.
@@ -96,6 +101,7 @@ struct Moved {
     /// The rest of the capture.
     captured: Vec<u8>,
     carried: Vec<Carried>,
+    connections: Connections,
 }
 
 impl<'a> Emulator<'a> {
@@ -115,6 +121,11 @@ impl<'a> Emulator<'a> {
         polls.extend(poller.iter().map(|poller| PollFd::new(poller.0.as_fd(), PollFlags::POLLIN)));
         while self.machine.now() < end && !self.stop.load(Ordering::Relaxed) {
             let due = self.machine.next_effect().min(end);
+            if due.since(self.clock.now()) <= SHORT {
+                while self.clock.now() < due {
+                    std::hint::spin_loop();
+                }
+            }
             self.clock.wait(due, LONGEST_WAIT, &mut polls);
             self.advance(self.clock.now().min(end));
             for (end, poll) in polls.iter().enumerate() {
@@ -151,18 +162,20 @@ impl<'a> Emulator<'a> {
         self.counters.steps = tally.steps;
         // The kernel loses none that it takes.
         self.counters.taken = self.counters.handed + self.counters.refused;
-        Ok(Moved { counters: self.counters, at, captured, carried: self.carried })
+        let Emulator { counters, carried, connections, .. } = self;
+        Ok(Moved { counters, at, captured, carried, connections })
     }
 
     /// Handles all events up to `to`, and hands over what arrives at an end, each at its time.
     fn advance(&mut self, to: Time) {
         loop {
-            let due = self.machine.next_effect().min(to);
+            let next = self.machine.next_effect();
+            let due = next.min(to);
             self.machine.advance(due);
             for order in self.machine.orders() {
                 match order {
                     Order::Deliver(parcel) if self.is_of_program(&parcel) => {
-                        self.deliver(&parcel, due);
+                        self.deliver(parcel, due);
                     }
                     // Other orders for the flows of programs have no effect.
                     order => {
@@ -175,7 +188,7 @@ impl<'a> Emulator<'a> {
             if let Some(kernel) = &self.kernel {
                 kernel.look_at_transfers(&mut self.machine);
             }
-            if due == to && self.machine.next_effect() > to {
+            if next > to {
                 break;
             }
         }
@@ -186,18 +199,20 @@ impl<'a> Emulator<'a> {
     }
 
     /// Hands a packet over to the program at its end.
-    fn deliver(&mut self, parcel: &Parcel, due: Time) {
+    fn deliver(&mut self, parcel: Parcel, due: Time) {
         let flow = parcel.packet.flow as usize;
         let Some((way, link)) = self.of_flow[flow] else {
             return;
         };
         let to = self.ways[way].to;
-        let mut bytes = parcel.bytes.clone().unwrap_or_default();
-        let mut whole = header::exit(&mut bytes, parcel.packet.tos_of_whole());
+        let packet = parcel.packet;
+        let mut bytes = parcel.bytes.unwrap_or_default();
+        let mut whole = header::exit(&mut bytes, packet.tos_of_whole());
+        let connection = read(&bytes).map(|(_, connection)| connection);
         if to == 1
             && let Some(door) = &mut self.door
         {
-            whole &= read(&bytes).is_some_and(|(_, c)| door.admits(&bytes, &c));
+            whole &= connection.is_some_and(|c| door.admits(&bytes, &c));
         }
         let taken = whole && self.ends[to].device.send(&bytes).unwrap_or(false);
         if taken {
@@ -205,10 +220,15 @@ impl<'a> Emulator<'a> {
         } else {
             self.counters.refused += 1;
         }
-        self.machine.taken(flow, parcel.packet.bytes(), true);
+        self.machine.taken(flow, packet.bytes(), true);
+        let now = self.clock.now();
+        if let (Some(connection), Some(entered)) = (connection, packet.sent()) {
+            let (marked, delay) = (packet.is_marked(), now.since(entered));
+            self.connections.delivered(connection, bytes.len(), marked, delay);
+        }
         let (link, achieved) = &mut self.counters.links[link];
         let rate = self.machine.rate(*link);
-        achieved.released(due, self.clock.now(), parcel.packet.bytes(), rate);
+        achieved.released(due, now, packet.bytes(), rate);
     }
 
     /// Puts the packets of a program into the first port of their way.
@@ -222,6 +242,7 @@ impl<'a> Emulator<'a> {
                 continue;
             };
             let (tos, flow) = (header::entry(tos), self.flow(end, connection));
+            self.connections.sent(connection, flow, length);
             self.advance(self.clock.now());
             self.machine.send(flow, 0, &Whole { tos, is_data: true, bytes });
             let (carried, now) = (&mut self.carried[flow], self.machine.now());
@@ -349,6 +370,7 @@ pub fn emulate(
             samples,
             counters: Counters { links, ..Counters::default() },
             carried: vec![Carried::default(); scenario.flows.len()],
+            connections: Connections::default(),
         };
         let moving = scope.spawn(|| {
             let moved = emulator.run();
@@ -398,7 +420,7 @@ pub fn emulate(
         let status = running.join();
         let served: Vec<_> = serving.into_iter().map(|serving| serving.join()).collect();
         drop(leading.map(|leading| leading.join()));
-        let Moved { counters, at, captured, carried } = match moved {
+        let Moved { counters, at, captured, carried, connections } = match moved {
             Ok(moved) => moved.map_err(|e| LiveError::system("move packets", e))?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
@@ -415,7 +437,8 @@ pub fn emulate(
         let (notes, unfit) = deciders::notes(&deciders.finish()?);
         run.notes.extend(notes);
         run.unfit = run.unfit.or(unfit);
-        Ok(Emulated { scenario, run, carried, status, interrupted })
+        let connections = connections.finish();
+        Ok(Emulated { scenario, run, carried, connections, status, interrupted })
     })
 }
 

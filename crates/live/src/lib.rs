@@ -83,9 +83,10 @@ use linux::*;
 
 use accord_record::{Observer, Run};
 use accord_scenario::{Carrier, Congestion, Flow, NodeId, Scenario};
-use accord_units::{Duration, words};
+use accord_units::{Duration, Time, words};
 use std::ffi::OsString;
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
@@ -254,6 +255,34 @@ pub struct Carried {
     pub bytes: u64,
 }
 
+/// The delays of packets, from their entry into the path to their arrival.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delays {
+    /// The mean.
+    pub mean: Duration,
+    /// The 99 % quantile, up to 1 % too long.
+    pub p99: Duration,
+    /// The longest.
+    pub max: Duration,
+}
+
+/// What became of the packets of a connection, one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    /// The protocol's number, the sender and the receiver. Connections beyond a thousand are one without.
+    pub connection: Option<(u8, SocketAddr, SocketAddr)>,
+    /// The flow that had its last packet.
+    pub flow: usize,
+    /// The packets that the program sent, and their bytes.
+    pub sent: (u64, u64),
+    /// The packets that arrived, and their bytes. The others were dropped, or on the way at the end.
+    pub delivered: (u64, u64),
+    /// The packets that arrived with a mark of congestion.
+    pub marked: u64,
+    /// The delays of the packets that arrived, if any did.
+    pub delays: Option<Delays>,
+}
+
 /// An emulation at its end.
 #[derive(Clone, Debug)]
 pub struct Emulated {
@@ -263,6 +292,8 @@ pub struct Emulated {
     pub run: Run,
     /// The packets of the programs, by flow.
     pub carried: Vec<Carried>,
+    /// The connections of the programs, each way, those with the most bytes first.
+    pub connections: Vec<Conversation>,
     /// The end of the command.
     pub status: ExitStatus,
     /// True if the observer ended it.

@@ -296,8 +296,14 @@ fn check(scenario: &Scenario, mode: Mode) -> Result<(), LiveError> {
 }
 
 /// Returns the nodes of each thread. A router, a node that feeds a link of the network, has its
-/// own; hosts share one.
+/// own; hosts share one. If all flows are connections of the kernel, whose packets cross it at their ends,
+/// one thread has all nodes.
 pub fn crews(scenario: &Scenario) -> Vec<Vec<NodeId>> {
+    let crosses =
+        |flow: &Flow| matches!(flow.carrier, Carrier::Kernel(_)) && flow.through.is_none();
+    if scenario.flows.iter().all(|flow| crosses(flow) && flow.tunnel.is_none()) {
+        return vec![(0..scenario.nodes.len()).collect()];
+    }
     let feeds = |node: NodeId| {
         let mut links = scenario.links.iter();
         links.any(|l| l.from == node && !l.attachment)

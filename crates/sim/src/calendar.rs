@@ -279,8 +279,10 @@ impl Calendar {
     /// Returns all pending events, in no order. It takes as long as some dozens of events.
     pub fn pending(&self) -> impl Iterator<Item = (Time, EventKind, usize)> {
         let words = self.occupied.iter().enumerate().filter(|(_, bits)| **bits != 0);
-        let slots = words.flat_map(|(word, bits)| {
-            (0..64).filter(move |bit| bits >> bit & 1 == 1).map(move |bit| word * 64 + bit)
+        let slots = words.flat_map(|(word, &bits)| {
+            let left = |bits: &u64| Some(bits & (bits - 1)).filter(|left| *left != 0);
+            let each = std::iter::successors(Some(bits), left);
+            each.map(move |bits| word * 64 + bits.trailing_zeros() as usize)
         });
         let node = |id: u32| self.nodes.get(id as usize);
         let slot = move |slot| std::iter::successors(node(self.heads[slot]), move |n| node(n.next));

@@ -1,6 +1,7 @@
 //! `accord emulate`: a program behind the links and queues of a scenario.
 
 mod beside;
+mod connections;
 mod ends;
 mod live;
 pub mod mahimahi;
@@ -241,7 +242,10 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     };
     let runs: Vec<_> = std::iter::once(emulated.run).chain(beside).collect();
     let outcomes = [Outcome { scenario: emulated.scenario, runs, checks }];
-    let written = write(&dir, &outcomes, args.csv);
+    let written = write(&dir, &outcomes, args.csv).and_then(|page| {
+        connections::write(&dir, &emulated.connections, &outcomes[0].scenario)?;
+        Ok(page)
+    });
     let [outcome] = &outcomes;
     let unfit = outcome.runs[0].unfit.as_ref();
     if !args.quiet {

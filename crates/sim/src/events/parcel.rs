@@ -70,6 +70,19 @@ impl Packet {
         }
     }
 
+    /// Returns the time at which the source sent it, if it is data or a control packet.
+    pub fn sent(&self) -> Option<Time> {
+        match self.segment {
+            Segment::Data { sent, .. } | Segment::OutOfBand { sent, .. } => Some(sent),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a queue, or an earlier one, has marked it.
+    pub fn is_marked(&self) -> bool {
+        self.ecn == Ecn::Marked
+    }
+
     /// Returns the octet of DSCP and ECN of a whole packet.
     pub fn tos_of_whole(&self) -> u8 {
         let class = match self.segment {

@@ -1,0 +1,137 @@
+//! The way out by IPv6 and by names, and what is left of it.
+
+use super::{PORT, Place, program, text};
+use std::fs::read_to_string;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
+use std::path::Path;
+use std::process::Command;
+
+/// The addresses of the host of these tests [RFC 5737, RFC 3849].
+const V4: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
+const V6: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1);
+/// The types of records with these addresses.
+const A: u16 = 1;
+const AAAA: u16 = 28;
+
+/// Returns the answer of a name server that has one name.
+fn answer(query: &[u8]) -> Vec<u8> {
+    const HEAD: usize = 12;
+    let name = query[HEAD..].iter().position(|byte| *byte == 0).expect("a name");
+    let end = HEAD + name + 1 + 4;
+    let kind = u16::from_be_bytes([query[end - 4], query[end - 3]]);
+    let data = match kind {
+        A => V4.octets().to_vec(),
+        AAAA => V6.octets().to_vec(),
+        _ => Vec::new(),
+    };
+    let mut all = query[..2].to_vec();
+    all.extend([0x81, 0x80, 0, 1, 0, u8::from(!data.is_empty()), 0, 0, 0, 0]);
+    all.extend(&query[HEAD..end]);
+    if !data.is_empty() {
+        all.extend([0xc0, 12]);
+        all.extend(kind.to_be_bytes());
+        all.extend([0, 1, 0, 0, 0, 60, 0, data.len() as u8]);
+        all.extend(data);
+    }
+    all
+}
+
+/// A host with a name server, and a service at both of its addresses.
+#[test]
+#[ignore = "not a test: other tests start it as their program"]
+fn host() {
+    let names = UdpSocket::bind((Ipv4Addr::LOCALHOST, 53)).expect("a port");
+    std::thread::spawn(move || {
+        let mut query = [0; 512];
+        while let Ok((length, from)) = names.recv_from(&mut query) {
+            names.send_to(&answer(&query[..length]), from).expect("it goes");
+        }
+    });
+    let [v4, v6] = [TcpListener::bind((V4, PORT)), TcpListener::bind((V6, PORT))];
+    let serve = |listener: TcpListener| {
+        while let Ok((mut stream, _)) = listener.accept() {
+            stream.write_all(b"hello").expect("it reads");
+        }
+    };
+    let listener = v6.expect("IPv6");
+    std::thread::spawn(move || serve(listener));
+    std::fs::write("ready", "").expect("it is written");
+    serve(v4.expect("IPv4"));
+}
+
+/// Finds the host by its name, and reads from both of its addresses.
+#[test]
+#[ignore = "not a test: other tests start it as their program"]
+fn guest() {
+    let found: Vec<_> = ("far.example", PORT).to_socket_addrs().expect("names").collect();
+    for wanted in [V4.into(), V6.into()] {
+        let found = found.iter().find(|address| address.ip() == wanted);
+        let mut stream = TcpStream::connect(found.expect("an address")).expect("it listens");
+        let mut all = String::new();
+        stream.read_to_string(&mut all).expect("data");
+        assert_eq!(all, "hello");
+    }
+}
+
+/// In a namespace that has a device with a way out, and a name server that only its loopback device reaches.
+#[test]
+fn names_and_ipv6_lead_out() {
+    let place = Place::new("names");
+    let [host, guest] = ["way_out::host", "way_out::guest"].map(|name| program(name).join(" "));
+    let script = format!(
+        "ip link set lo up && ip link add d0 type dummy && ip addr add {V4}/24 dev d0 && \
+         ip -6 addr add {V6}/64 dev d0 nodad && ip link set d0 up && ip route add default dev d0 && \
+         ip -6 route add default dev d0 || exit 77\n\
+         echo nameserver 127.0.0.1 > names && mount --bind names $(realpath /etc/resolv.conf) || exit 77\n\
+         {host} > log 2>&1 & host=$!\n\
+         while ! test -e ready && kill -0 $host; do :; done\n\
+         {} emulate --rate '20 Mbps' --delay '1 ms' -q -- {guest}; code=$?; kill $host; exit $code",
+        env!("CARGO_BIN_EXE_accord")
+    );
+    let mut command = Command::new("unshare");
+    let output = command.current_dir(&place.0).args(["-n", "-m", "sh", "-c", &script]).output();
+    let Ok(output) = output else { return };
+    let (said, code) = (text(&output.stderr) + &text(&output.stdout), output.status.code());
+    if code == Some(77) || said.contains("unshare failed") || said.contains("cannot make") {
+        return;
+    }
+    assert_eq!(code, Some(0), "{said}");
+}
+
+/// The devices, addresses, routes, rules and mounts of this host.
+fn state() -> Vec<String> {
+    let columns = |table: &str, count: usize| {
+        let text = read_to_string(Path::new("/proc/net").join(table)).unwrap_or_default();
+        let row = |line: &str| line.split_whitespace().take(count).collect::<Vec<_>>().join(" ");
+        text.lines().map(row).collect::<Vec<_>>().join("\n")
+    };
+    let printed = |line: &[&str]| {
+        let output = Command::new(line[0]).args(&line[1..]).output();
+        output.map_or_else(|e| e.to_string(), |output| text(&output.stdout))
+    };
+    vec![
+        columns("dev", 1),
+        columns("route", 8),
+        columns("if_inet6", 6),
+        columns("ipv6_route", 5),
+        columns("ip_tables_names", 1),
+        read_to_string("/proc/sys/net/ipv4/ip_forward").unwrap_or_default(),
+        printed(&["ip", "rule"]),
+        printed(&["nft", "list", "ruleset"]),
+        printed(&["ip", "netns"]),
+        read_to_string("/proc/self/mounts").unwrap_or_default(),
+    ]
+}
+
+#[test]
+fn the_host_is_as_it_was() {
+    let place = Place::new("host");
+    let before = state();
+    for server in [&[][..], &["--server", "sleep 1"]] {
+        let options = [&["--rate", "10 Mbps", "-q"], server].concat();
+        let Some(output) = place.emulate(&options, &["true"]) else { return };
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert_eq!(state(), before);
+    }
+}
