@@ -1,9 +1,9 @@
-//! The sender's half of accumulation-based congestion control on a tunnel: an estimate
-//! arrives once per round trip, a policy moves the window, and the window bounds the outstanding
-//! data and gives the rate [Xia05 §IV-B.2, Har02 algorithm 1].
+//! The sender's half of accumulation-based congestion control on a tunnel. An estimate arrives once
+//! per round trip, and a policy moves the window. The window bounds the outstanding data and sets
+//! the rate [Xia05 §IV-B.2, Har02 algorithm 1].
 //!
-//! [`Law`] has the switches of the papers' laws and of ours, which departs from eq. 10 of Xia05:
-//! `docs/src/models/monaco.md`.
+//! [`Law`] holds the switches of the papers' laws and of our own law, which departs from eq. 10 of
+//! Xia05: `docs/src/models/monaco.md`.
 
 use crate::floor::Floor;
 use crate::law::{Law, SlowStart};
@@ -14,28 +14,28 @@ use crate::secant::{FARTHEST, Secant};
 use crate::service::Held;
 use accord_family::Pace;
 
-/// The smallest window, and the lowest rate with [`Law::halves_rate`], as a part of a packet and of
-/// a packet per round trip.
+/// The smallest window as a fraction of a packet. With [`Law::halves_rate`] also the lowest rate,
+/// as a fraction of a packet per round trip.
 const LEAST: f64 = 1e-3;
 
-/// The largest ratio of the rate in slow start to the rate of delivery while no queue shows: more
-/// than 1, or the rate would never grow; less than 2, or many flows fill a buffer in one round. The
-/// value was chosen by its outcome, of 1.5, 1.6 and 1.9: with 1.9 and the bounded window, 12 runs of
-/// figure 7 of Xia05 with other starts and seeds lose no packet, and 348 with 1.5 and without it.
+/// The largest ratio of the rate in slow start to the rate of delivery while no queue shows. At 1 or less the
+/// rate would never grow. At 2 or more many flows would fill a buffer in one round. The value was chosen from
+/// 1.5, 1.6 and 1.9 by its outcome: with 1.9 and the bounded window, 12 runs of figure 7 of Xia05 with other
+/// starts and seeds lose no packet. They lose 348 with 1.5 and an unbounded window.
 const PROBE: f64 = 1.9;
 
-/// The same ratio once a queue shows. The link is full then, and each excess is queued.
+/// The same ratio once a queue shows. The link is then full, and any excess is queued.
 const QUEUED_PROBE: f64 = 1.25;
 
 /// The ratio of the data that a flow with a contract may have outstanding to the data of the
-/// contracted rate. A queue that others fill lengthens the round trip by less than this between two
-/// reports.
+/// contracted rate. Between two reports, a queue that other flows fill lengthens the round trip by
+/// a smaller factor.
 const HEADROOM: f64 = 1.25;
 
 /// The round-trip time that a flow with a contract expects before the first report, in seconds.
 const FIRST: f64 = 0.1;
 
-/// The part of the target that has to be queued for the queue to be a signal.
+/// The fraction of the target that must be queued for the queue to be a signal.
 const PRICE: f64 = 0.25;
 
 /// Keeps accumulation at a target.
@@ -59,7 +59,7 @@ pub struct Acc {
     delivered: f64,
     /// The recent error, if steps lengthen.
     secant: Option<Box<Secant>>,
-    /// True if pairs have shown a queue, and no data was lost since without one.
+    /// True if pairs have shown a queue, and since then no data was lost without one.
     sees_queues: bool,
     losses: Losses,
     /// True if the last report cut the window.
@@ -70,7 +70,8 @@ pub struct Acc {
 struct Seen {
     /// Round-trip time in seconds.
     rtt: f64,
-    /// The part of it that has passed since the last report; 1 where no delay is virtual.
+    /// The fraction of the round trip that has passed since the last report. It is 1 if no delay is
+    /// virtual.
     passed: f64,
     /// Rate at which data leaves, in bytes per second.
     egress: f64,
@@ -95,7 +96,7 @@ impl Seen {
         }
     }
 
-    /// Returns the round-trip time over empty queues, in seconds, as the report in hand has it.
+    /// Returns the round-trip time over empty queues, in seconds, according to the current report.
     fn base(&self) -> f64 {
         if self.delay.is_finite() { (self.rtt - self.delay).max(0.0) } else { self.rtt }
     }
@@ -129,7 +130,7 @@ impl Acc {
         }
     }
 
-    /// Moves the window. Steps as numbered in Har02 algorithm 1. Without slow start, (1), (3) and (5)
+    /// Moves the window. The steps are numbered as in Har02 algorithm 1. Without slow start, (1), (3) and (5)
     /// are Xia05 eq. 10.
     fn move_window(&mut self, report: &Report, path: &PathView, seen: &Seen) {
         let a = report.accumulation; // (1)
@@ -138,8 +139,8 @@ impl Acc {
         self.losses.observe(report);
         let cut = std::mem::take(&mut self.cut);
         if report.lost && self.takes_for_congestion() {
-            // The data of the report after a cut was sent before it. One window of data costs one cut
-            // [RFC 5681 §4.3]; the papers have one per round trip.
+            // The first report after a cut covers data sent before the cut. One window of data costs one cut
+            // [RFC 5681 §4.3]; the papers cut once per round trip.
             if !cut || self.law.on_loss == OnLoss::Window {
                 self.halve();
                 self.slow_down(true);
@@ -153,7 +154,8 @@ impl Acc {
             seen.egress
         }; // (2)
         let shown = match report.lost {
-            // Pairs see no queue behind a router without priorities; the round-trip time shows it.
+            // Pairs do not see the queue of a router without priorities, but the round-trip time
+            // does.
             true => a.max(mu * path.rtt.saturating_sub(path.min_rtt).as_secs_f64()),
             false => a,
         };
@@ -193,7 +195,7 @@ impl Acc {
             if full < doubled {
                 self.ssthresh = self.ssthresh.min(self.cwnd.max(full));
             }
-            // Below a packet the policy alone moves it.
+            // Only the policy moves a window below one packet.
             if used >= self.packet && !report.lost {
                 self.cwnd = self.cwnd.max(doubled.min(self.ssthresh)); // (7.2)
             }
@@ -201,12 +203,12 @@ impl Acc {
         self.slow_down(congested);
     }
 
-    /// The window that follows the window `w`: as the policy says, with the increase bounded
-    /// as the law has it, and down to one packet.
+    /// Returns the window that the policy derives from `w`. The law bounds the increase, and the
+    /// decrease stops at one packet.
     fn moved(&self, w: f64, factor: f64, excess: f64, a: f64, passed: f64, base: Duration) -> f64 {
         let step = self.law.policy.step(excess, w, base) * passed;
         if factor > 1.0 {
-            // A lengthened step has its own bound, and is never shorter than the policy's.
+            // A lengthened step has its own bound. It is never shorter than the policy's step.
             let far = FARTHEST * w * passed;
             let least = step.min(-far);
             let most = step.min(self.packet * passed).max(far);
@@ -222,9 +224,9 @@ impl Acc {
         (w + step).clamp(w / 2.0, 2.0 * w).max(self.packet * LEAST)
     }
 
-    /// Returns the window without excess if the queuing delay stays the same: the target over
-    /// the delay is a rate, by Little's law. It is infinite below a contracted rate, whose window
-    /// does not follow from the delay.
+    /// Returns the window that has no excess if the queuing delay stays the same. By Little's law
+    /// the target divided by the delay is a rate. The result is infinite below a contracted rate,
+    /// because the delay does not determine its window.
     fn full_window(&self, seen: &Seen) -> f64 {
         match self.law.slow_start {
             SlowStart::Lands if seen.delay > 0.0 => {
@@ -241,11 +243,11 @@ impl Acc {
         seen.delivered * seen.base() + queued
     }
 
-    /// Returns the window of the largest rate in slow start. The window stays within it, too, or a
-    /// window that the rate held back would leave in a burst when slow start ends.
+    /// Returns the window of the largest rate in slow start. The window itself must not exceed it.
+    /// Otherwise data that the rate held back would leave in a burst when slow start ends.
     fn probing(&self, seen: &Seen) -> f64 {
-        // Data that arrived was sent a round trip ago, so two chains of rates take turns.
-        // The rate follows the larger of the two, or one would stay behind.
+        // Data that arrived was sent a round trip ago, so two chains of rates take turns. The rate
+        // follows the larger of the two, because otherwise one would fall behind.
         let delivered = seen.delivered.max(self.delivered);
         if self.law.slow_start != SlowStart::Lands || delivered == 0.0 {
             return f64::INFINITY;
@@ -267,8 +269,8 @@ impl Acc {
         self.delivered = seen.delivered;
     }
 
-    /// Returns the factor of the policy's step: 1, or more while an error lasts. An error that pairs
-    /// cannot measure lasts for ever: behind one FIFO they see no queue, and only losses answer.
+    /// Returns the factor of the policy's step: 1, or more while an error lasts. An error that pairs cannot
+    /// measure never ends: with a single FIFO queue they see no backlog, and only losses respond.
     fn factor(&mut self, w: f64, excess: f64, seen: &Seen, base: Duration, path: &PathView) -> f64 {
         let small = w <= 2.0 * self.packet;
         let slow_start = self.cwnd < self.ssthresh;
@@ -281,7 +283,7 @@ impl Acc {
         secant.map_or(1.0, |s| s.factor(excess, w, target, seen.passed, step))
     }
 
-    /// Returns 1, and forgets the error that lasted.
+    /// Returns 1, and resets the lasting error.
     fn step_of_policy(&mut self, w: f64) -> f64 {
         if let Some(secant) = &mut self.secant {
             secant.reset(w);
@@ -318,7 +320,7 @@ impl Acc {
         self.ssthresh = self.cwnd;
     }
 
-    /// Below one packet per round trip the rate is halved instead [Har02 §V-A].
+    /// Halves the rate instead of the window below one packet per round trip [Har02 §V-A].
     fn slow_down(&mut self, congested: bool) {
         let at_floor = self.law.halves_rate && self.cwnd <= self.packet;
         self.slowdown = if at_floor && congested { (self.slowdown / 2.0).max(LEAST) } else { 1.0 };
@@ -352,7 +354,7 @@ impl Controller for Acc {
         Allowance {
             window: Bytes::from_f64(self.cwnd.max(HEADROOM * self.least_window))
                 .max(Bytes::from_f64(self.packet)),
-            // Never so slow that it stops.
+            // The rate never falls to zero.
             pacing: Some(Rate::from_bps_f64((8.0 * self.rate.max(self.floor.rate())).max(1.0))),
         }
     }

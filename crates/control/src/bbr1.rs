@@ -1,4 +1,4 @@
-//! BBR version 1, as Linux has it (`net/ipv4/tcp_bbr.c`, version 6; Cardwell16).
+//! BBR version 1 as in Linux (`net/ipv4/tcp_bbr.c`, version 6; Cardwell16).
 //!
 //! ```text
 //! bw        = the largest delivery rate of this round trip and the ten before
@@ -101,11 +101,11 @@ pub enum State {
 const MIN_CWND: u64 = 4;
 /// The pacing gains of ProbeBW.
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
-/// The part of the bandwidth that is used.
+/// The fraction of the bandwidth that is used.
 const MARGIN: f64 = 0.99;
-/// The round trips after which the older half of the filter of aggregation is forgotten.
+/// The number of round trips after which the aggregation filter drops its older half.
 const EXTRA_ACKED_ROUNDS: u64 = 5;
-/// The time at the bandwidth that aggregation may widen the window by, in seconds.
+/// The most that aggregation may widen the window by, in seconds at the estimated bandwidth.
 const EXTRA_ACKED_MOST: f64 = 0.1;
 
 /// BBR version 1.
@@ -117,11 +117,11 @@ pub struct Bbr1 {
     state: State,
     cwnd: u64,
     prior_cwnd: u64,
-    /// The pace in bytes per second, and as the transport has it.
+    /// The pace in bytes per second, and as a [`Rate`] for the transport.
     pacing_rate: f64,
     pace: Rate,
     has_seen_rtt: bool,
-    /// The largest delivery rate of each round trip of the memory, in bytes per second.
+    /// The largest delivery rate in each remembered round trip, in bytes per second.
     bw: Vec<f64>,
     round: u64,
     round_start: bool,
@@ -239,7 +239,7 @@ impl Bbr1 {
         (gain * bw * self.min_rtt.as_secs_f64()).ceil() as u64
     }
 
-    /// The packets that Linux would send as a unit: a millisecond's worth, two at least above
+    /// The packets that Linux would send as a unit: a millisecond's worth, and at least two above
     /// 1.2 Mbps.
     fn quantum(&self) -> u64 {
         let least = if self.pacing_rate < 150e3 { 1 } else { 2 };
@@ -312,7 +312,7 @@ impl Bbr1 {
         self.extra_acked[0] = self.extra_acked[0].max(extra.min(self.cwnd));
     }
 
-    /// Goes on to the next phase of ProbeBW if it is time.
+    /// Enters the next phase of ProbeBW when it is due.
     fn update_phase(&mut self, rs: &Delivery, path: &PathView, now: Time) {
         if self.state != State::ProbeBw {
             return;
@@ -326,7 +326,8 @@ impl Bbr1 {
         let next = if gain == 1.0 {
             full_length
         } else if gain > 1.0 {
-            // The next unit, less what arrives until it goes: half of it on average.
+            // Adds the next unit less the data that arrives before it leaves: half of the unit on
+            // average.
             let with_next = in_flight.saturating_add(self.quantum() / 2);
             full_length && (self.losses > 0 || with_next >= self.inflight(bw, gain))
         } else {
@@ -361,7 +362,7 @@ impl Bbr1 {
         }
     }
 
-    /// Begins ProbeBW in any phase but that of 0.75.
+    /// Begins ProbeBW in any phase except the one with a gain of 0.75.
     fn start_probe_bw(&mut self, now: Time) {
         self.state = State::ProbeBw;
         let drawn = (scrambled(now) % 7) as usize;
@@ -513,7 +514,7 @@ impl Controller for Bbr1 {
         self.save_cwnd();
         if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
             self.timed_out = Some(now);
-            // All that was in flight is taken for lost. Packets are not conserved then.
+            // All data in flight is presumed lost, so packets are not conserved.
             self.in_recovery = true;
             self.packet_conservation = false;
             self.full_bw = 0.0;
@@ -521,7 +522,7 @@ impl Controller for Bbr1 {
         }
     }
 
-    /// `bbr_undo_cwnd`. The window comes back as after any recovery.
+    /// `bbr_undo_cwnd`. The window is restored as after any recovery.
     fn on_spurious(&mut self, now: Time) {
         (self.full_bw, self.full_bw_count) = (0.0, 0);
         self.policer.restart(self.delivered, now);

@@ -1,4 +1,4 @@
-//! BBR version 3: a model of the path's bandwidth and round-trip time says the pace and the window
+//! BBR version 3: a model of the path's bandwidth and round-trip time sets the pace and the window
 //! [draft-ietf-ccwg-bbr-06].
 //!
 //! The sections of the draft are divided among the files:
@@ -169,12 +169,12 @@ pub struct Bbr3 {
     /// C.cwnd and BBR.prior_cwnd, in bytes.
     cwnd: u64,
     prior_cwnd: u64,
-    /// C.pacing_rate in bytes per second, and as the transport has it.
+    /// C.pacing_rate in bytes per second, and as a [`Rate`] for the transport.
     pacing_rate: f64,
     pace: Rate,
-    /// A round-trip time has set the first pace.
+    /// True once a round-trip time has set the first pace.
     has_seen_rtt: bool,
-    /// The connection was repairing losses at the last acknowledgement.
+    /// True if the connection was repairing losses at the last acknowledgement.
     in_recovery: bool,
     idle_restart: bool,
     full_bw_reached: bool,
@@ -189,7 +189,7 @@ pub struct Bbr3 {
     min_rtt: MinRtt,
 }
 
-/// A pace in bytes per second as the transport has it. It is never zero.
+/// Converts a pace in bytes per second to a [`Rate`], which is never zero.
 pub(crate) fn paced(bytes_per_second: f64) -> Rate {
     Rate::from_bps_f64(bytes_per_second * 8.0).max(Rate::from_bps(1))
 }
@@ -206,7 +206,7 @@ impl Bbr3 {
         let initial = config.initial_window.bytes_f64(packet).round() as u64;
         let smss = packet.get().max(1);
         let initial_cwnd = initial.max(smss);
-        // InitPacingRate() [§5.6.2], with 1 ms for a round-trip time.
+        // InitPacingRate() [§5.6.2], with 1 ms as the round-trip time.
         let pacing_rate = config.startup_pacing_gain * initial_cwnd as f64 / 1e-3;
         Bbr3 {
             config,
@@ -306,8 +306,8 @@ impl Bbr3 {
         }
     }
 
-    /// CheckStartupHighLoss() [§5.3.1.3]: a round trip of recovery with more than LossThresh lost,
-    /// in six ranges at least.
+    /// CheckStartupHighLoss() [§5.3.1.3]: a round trip of recovery that lost more than LossThresh,
+    /// in at least six ranges.
     fn check_startup_high_loss(&mut self, rs: &Delivery) {
         if self.model.loss_round_start {
             let high = self.model.loss_ranges >= STARTUP_FULL_LOSS_CNT
@@ -316,7 +316,7 @@ impl Bbr3 {
             if !self.full_bw_reached && self.state == State::Startup && high {
                 self.model.undo.state = Some(State::Startup);
                 self.full_bw_reached = true;
-                // Appendix A.2 has this, too.
+                // Appendix A.2 does this, too.
                 self.full_bw_now = true;
                 self.model.inflight_longterm = self.bdp().max(self.model.inflight_latest);
             }
@@ -367,7 +367,7 @@ impl Controller for Bbr3 {
         self.save_cwnd();
         self.in_recovery = true;
         if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
-            // All that was in flight is taken for lost.
+            // All data in flight is presumed lost.
             self.cwnd = self.smss;
         }
     }

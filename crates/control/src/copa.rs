@@ -12,14 +12,15 @@
 //! slow start  cwnd doubles per round trip until λ ≥ λ_t     [Arun18 §2.1]
 //! ```
 //!
-//! RTTstanding is the smallest round-trip time of srtt/2, RTTmin that of ten seconds. Rules of v are
-//! those of the authors' program (genericCC, `markoviancc.cc`): a direction counts from its first
-//! round trip on, and nothing changes v within one but that bound. So a step is no more than a packet
-//! per packet acknowledged.
+//! RTTstanding is the smallest round-trip time within srtt/2, RTTmin the smallest within ten seconds. The
+//! rules for v are those of the authors' program (genericCC, `markoviancc.cc`): a direction counts from its
+//! first round trip, and within a round trip only that bound changes v. So a step is at most one packet per
+//! packet acknowledged.
 //!
-//! If the queue was never nearly empty in four round trips, other flows fill the buffer. Then
-//! Copa competes: 1/δ grows by one per round trip and halves at a loss [Arun18 §2.2]. Nearly empty
-//! is a tenth of RTTmax − RTTmin above RTTmin, with RTTmax the largest of four round trips.
+//! If the queue was never nearly empty in four round trips, other flows fill the buffer. Copa then
+//! competes: 1/δ grows by one per round trip and halves at a loss [Arun18 §2.2]. A queue is nearly
+//! empty up to a tenth of RTTmax − RTTmin above RTTmin, where RTTmax is the largest round-trip time
+//! within four round trips.
 //!
 //! Departures from the source: `docs/src/models/copa.md`.
 
@@ -71,11 +72,11 @@ pub static FAMILY: Family = Family {
 
 /// The span of RTTmin [Arun18 §2.1].
 const MIN_SPAN: Duration = Duration::from_secs(10);
-/// The round trips of RTTmax, and those within which the queue has to be nearly empty once.
+/// The span of RTTmax in round trips. Within it the queue must be nearly empty once.
 const ROUNDS: u64 = 4;
-/// The part of RTTmax − RTTmin below which the queue is nearly empty [Arun18 §2.2].
+/// The fraction of RTTmax − RTTmin below which the queue is nearly empty [Arun18 §2.2].
 const NEARLY_EMPTY: f64 = 0.1;
-/// The largest v, so it stays finite where nothing limits the growth.
+/// The largest v, which keeps it finite if nothing limits the growth.
 const FASTEST: f64 = 1e6;
 
 /// The window, slow start and 1/δ with its time.
@@ -92,21 +93,21 @@ pub struct Copa {
     slow_start: bool,
     /// v.
     velocity: f64,
-    /// The window went up in the round trips before.
+    /// True if the window rose in the previous round trips.
     up: bool,
     /// The steps up less the steps down of this round trip, which began at `round`.
     steps: i64,
     round: Time,
     min: Recent,
     standing: Recent,
-    /// The smallest and the largest round-trip times of the last round trips.
+    /// The smallest and the largest round-trip times over the last few round trips.
     low: Recent,
     high: Recent,
-    /// RTTmin and RTTstanding, once there was a sample.
+    /// RTTmin and RTTstanding, once there is a sample.
     rtts: Option<(Duration, Duration)>,
     /// 1/δ while competing, and the time of its last change.
     competing: Option<(f64, Time)>,
-    /// The window, slow start and 1/δ before the last answer to a loss, until it is undone.
+    /// The window, slow start and 1/δ before the last response to a loss, until that is undone.
     before: Option<Before>,
     /// The window and the pace.
     allowance: Allowance,
@@ -162,7 +163,7 @@ impl Copa {
         };
     }
 
-    /// Ends a round trip if it has lasted that long, and bounds v.
+    /// Ends the round trip once `rtt` has passed, and bounds v.
     fn speed(&mut self, rtt: Duration, now: Time) {
         if now > self.round + rtt {
             if self.steps > 0 && self.up || self.steps < 0 && !self.up {

@@ -1,6 +1,6 @@
 //! CUBIC: a window that is a cubic function of the time since the last loss.
 //!
-//! With t the time since congestion avoidance began, windows in packets, times in seconds:
+//! With t the time since congestion avoidance began, windows in packets and times in seconds:
 //!
 //! ```text
 //! W_cubic(t) = C·(t − K)³ + W_max                             [RFC 9438 eq. 1]
@@ -95,7 +95,7 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     }
 }
 
-/// Reno's increase α after W_est has come back to the window before the loss.
+/// Reno's increase α after W_est has returned to the window before the loss.
 const RENO: f64 = 1.0;
 /// The largest target in windows.
 const STEEPEST: f64 = 1.5;
@@ -104,7 +104,7 @@ const STEEPEST: f64 = 1.5;
 #[derive(Clone, Debug)]
 pub struct Cubic {
     cwnd: TcpWindow,
-    /// The growth of the window that is less than a whole byte so far, in bytes.
+    /// The growth of the window that does not yet make a whole byte, in bytes.
     fraction: f64,
     capabilities: Capabilities,
     /// The state of CUBIC. It is boxed, so controllers of other kinds stay small.
@@ -229,7 +229,7 @@ impl Cubic {
             cwnd.max(epoch.w_est)
         } else {
             let target = w_cubic(t + path.srtt.as_secs_f64()).clamp(cwnd, STEEPEST * cwnd);
-            // The same for each acknowledgement, unless it is of less than a packet.
+            // The step is the same for each acknowledgement of at least a packet.
             cwnd + segments_acked.min(1.0) * (target - cwnd) / cwnd
         };
         let bytes = next * packet;
@@ -290,7 +290,7 @@ impl Controller for Cubic {
         }
     }
 
-    /// [RFC 9438 §4.9]: the stage goes on where it was, and its time has passed.
+    /// [RFC 9438 §4.9]: the stage resumes where it was, and its time has continued.
     fn on_spurious(&mut self, _: Time) {
         if let Some(before) = self.state.before.take() {
             *self.state = State { heard: self.state.heard, ..*before };

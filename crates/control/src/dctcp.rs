@@ -52,7 +52,7 @@ pub static FAMILY: Family = Family {
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     cwnd: TcpWindow,
-    /// The growth of the window that is less than a whole byte so far, in bytes.
+    /// The growth of the window that does not yet make a whole byte, in bytes.
     fraction: f64,
     /// DCTCP.Alpha and its gain.
     alpha: f64,

@@ -1,8 +1,8 @@
 //! Delivery-rate samples, for controllers that ask for them
 //! ([`Capabilities::deliveries`](crate::Capabilities::deliveries)).
 //!
-//! The transport takes them by draft-ietf-ccwg-bbr-06 §4.1. The names in brackets are those of the
-//! draft: C of the connection, RS of the sample, P of a packet. All amounts are in bytes on the
+//! The transport takes them by draft-ietf-ccwg-bbr-06 §4.1. The names in brackets are the draft's:
+//! C for the connection, RS for the sample and P for a packet. All amounts are in bytes on the
 //! wire.
 
 use accord_units::{Duration, Rate};
@@ -12,26 +12,27 @@ use accord_units::{Duration, Rate};
 pub struct Delivery {
     /// The bytes delivered since the connection began [C.delivered].
     pub total: u64,
-    /// The bytes that this acknowledgement reports as arrived and no earlier one did
-    /// [RS.newly_acked].
+    /// The bytes that this acknowledgement is the first to report as arrived [RS.newly_acked].
     pub acked: u64,
     /// The round-trip time of the packet that caused this acknowledgement [RS.rtt].
     pub rtt: Duration,
-    /// The bytes delivered when the newest packet of these was sent [RS.prior_delivered].
+    /// The bytes delivered when the newest of these packets was sent [RS.prior_delivered].
     pub prior: u64,
     /// The bytes delivered since then [RS.delivered].
     pub delivered: u64,
-    /// The longer of the times in which they were sent and acknowledged [RS.interval].
+    /// The time in which they were sent or that in which they were acknowledged, whichever is
+    /// longer [RS.interval].
     pub interval: Duration,
     /// The delivery rate [RS.delivery_rate]. It is zero if the interval is shorter than any round-trip time
-    /// so far: there is no reliable sample then.
+    /// so far, because no sample is reliable then.
     pub rate: Rate,
-    /// True if the application had too little to send at some time of that interval
+    /// True if the application had too little to send at some time in that interval
     /// [RS.is_app_limited].
     pub app_limited: bool,
-    /// The bytes in flight when the newest packet was sent, with it [RS.tx_in_flight].
+    /// The bytes in flight when the newest packet was sent, including that packet
+    /// [RS.tx_in_flight].
     pub tx_in_flight: u64,
-    /// The bytes taken for lost since the newest packet was sent [RS.lost].
+    /// The bytes presumed lost since the newest packet was sent [RS.lost].
     pub lost: u64,
     /// True until all packets that were out when a loss was found are acknowledged.
     pub in_recovery: bool,
@@ -40,7 +41,7 @@ pub struct Delivery {
     pub window_limited: bool,
 }
 
-/// A packet that is taken for lost.
+/// A packet that is presumed lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
     /// The number of the packet.
@@ -49,9 +50,9 @@ pub struct Lost {
     pub total: u64,
     /// The size of the packet [P.size].
     pub size: u64,
-    /// The bytes in flight when it was sent, with it [P.tx_in_flight].
+    /// The bytes in flight when it was sent, including the packet [P.tx_in_flight].
     pub tx_in_flight: u64,
-    /// The bytes taken for lost since it was sent, with it [C.lost - P.lost].
+    /// The bytes presumed lost since it was sent, including the packet [C.lost - P.lost].
     pub lost: u64,
     /// True if the application had too little to send when it was sent [P.is_app_limited].
     pub app_limited: bool,

@@ -1,46 +1,46 @@
 //! The least rate of a flow with a contract.
 //!
-//! A contract is a rate of arrival that does not give way to others. So its data goes at once after a
-//! silence, and whatever others have queued. Where a part p of the data is lost, the flow sends
-//! contract / (1 − p), at most [`MOST_EXTRA`] times the contract. The least rate gives way where the
-//! receiver shows that the contract does not fit:
+//! A contract is a rate of arrival that does not give way to others. So its data is sent at once after a
+//! silence, regardless of the backlog of others. If a fraction p of the data is lost, the flow sends contract
+//! / (1 − p), but at most [`MOST_EXTRA`] times the contract. The least rate gives way if the receiver's
+//! reports show that the contract does not fit:
 //!
-//! - More than [`MADE_UP`] of the data was lost for [`PATIENCE`]: all that is sent in addition does not
-//!   make up for it. The least rate is then at most the recent rate of arrival, and stays there while
-//!   more than [`MOST_LOST`] is lost.
-//! - More is queued than the limit of the service. The least rate is then at most the one that has the
-//!   limit queued, by Little's law.
+//! - More than [`MADE_UP`] of the data was lost for [`PATIENCE`]: the additional data does not make up for
+//!   the loss. The least rate is then at most the recent rate of arrival, and stays there while more than
+//!   [`MOST_LOST`] is lost.
+//! - More is queued than the limit of the service. The least rate is then at most the rate at which the limit
+//!   is queued, by Little's law.
 //!
-//! With each report it goes back towards the contract, by a [`STEP`] of the contract times the part of
-//! the limit that is not queued. In a gateway the circuit breaker bounds the rate, too.
+//! With each report the least rate returns towards the contract, by [`STEP`] of the contract times the
+//! fraction of the limit that is not queued. In a gateway the circuit breaker also bounds the rate.
 //!
-//! Losses that do not end within [`PATIENCE`] after the flow gave way are not its own. The least rate is
-//! then the contract again, and gives way to losses of more than [`MOST_OF_OTHERS`] only, until they have
-//! ended for [`PATIENCE`]. `docs/src/models/monaco.md` derives [`MADE_UP`] from the losses that BBR makes.
-//! [`MOST_LOST`], [`MOST_OF_OTHERS`] and [`PATIENCE`] are chosen by their outcome in
+//! Losses that do not end within [`PATIENCE`] after the flow gave way are caused by others. The least rate is
+//! then the contract again. It gives way only to losses of more than [`MOST_OF_OTHERS`], until there have
+//! been none for [`PATIENCE`]. `docs/src/models/monaco.md` derives [`MADE_UP`] from the losses that BBR
+//! makes. [`MOST_LOST`], [`MOST_OF_OTHERS`] and [`PATIENCE`] were chosen by their outcome in
 //! `gateway/tools/matrix.py` and the hostile tests of the gateway.
 
 use crate::Report;
 use crate::loss::FADES;
 use accord_family::Service;
 
-/// The part of the data whose loss is made up for.
+/// The largest fraction of lost data that the flow makes up for.
 const MADE_UP: f64 = 0.2;
 
-/// The part of the data whose loss keeps a flow at the rate of arrival, once it has given way.
+/// The fraction of lost data above which a flow that has given way stays at the rate of arrival.
 const MOST_LOST: f64 = 0.05;
 
-/// The part of the data that may be lost where the losses are those of others.
+/// The fraction of the data that may be lost if others cause the losses.
 const MOST_OF_OTHERS: f64 = 1.0 / 3.0;
 
-/// The round trips in which losses should end: four times the memory of losses, and more than the start
-/// of BBR takes.
+/// The round trips in which losses should end: four times the memory of losses, and longer than the startup
+/// of BBR.
 const PATIENCE: f64 = 64.0;
 
-/// The highest rate that makes up for losses, in contracts.
+/// The highest rate for making up losses, as a multiple of the contract.
 const MOST_EXTRA: f64 = 1.0 / (1.0 - MADE_UP);
 
-/// The part of the contract by which the least rate grows with each report.
+/// The fraction of the contract by which the least rate grows per report.
 const STEP: f64 = 1.0 / 32.0;
 
 /// The least rate of a flow.
@@ -52,20 +52,20 @@ pub(crate) struct Floor {
     limit: f64,
     /// The least rate of arrival in bytes per second.
     rate: f64,
-    /// The part of the data that was lost recently.
+    /// The fraction of the data that was lost recently.
     lost: f64,
     /// The recent rate of arrival in bytes per second.
     arriving: Option<f64>,
-    /// The round trips for which too much has been lost.
+    /// The number of round trips for which too much has been lost.
     lossy: f64,
-    /// The round trips for which at most [`MOST_LOST`] has been lost.
+    /// The number of round trips for which at most [`MOST_LOST`] has been lost.
     clear: f64,
-    /// True if the losses are those of others.
+    /// True if others cause the losses.
     of_others: bool,
 }
 
 impl Floor {
-    /// Sets the service. Another contract is taken to fit.
+    /// Sets the service. A new contract is presumed to fit.
     pub fn set_service(&mut self, service: &Service) {
         self.limit = service.limit.map_or(f64::INFINITY, |limit| limit.as_f64());
         let contract = service.contract.as_bps_f64() / 8.0;
@@ -74,8 +74,8 @@ impl Floor {
         }
     }
 
-    /// Takes a report. `lost` is the part of the data that was lost recently. `passed` is the part of a
-    /// round trip since the last report.
+    /// Takes a report. `lost` is the fraction of the data that was lost recently. `passed` is the time since
+    /// the last report as a fraction of a round trip.
     pub fn on_report(&mut self, report: &Report, lost: f64, passed: f64) {
         let egress = report.egress_rate.as_bps_f64() / 8.0;
         let queued = report.accumulation / self.limit;
@@ -89,7 +89,7 @@ impl Floor {
             false if self.of_others => MOST_OF_OTHERS,
             false => MADE_UP,
         };
-        // A flow with little to send shows nothing of its contract.
+        // A flow with little to send does not test its contract.
         let is_sending = *arriving >= 0.5 * (1.0 - lost) * self.rate;
         if lost <= most || !is_sending {
             let room = (1.0 - queued).max(0.0);
@@ -116,7 +116,7 @@ impl Floor {
 
     /// Returns the least rate of sending in bytes per second; zero without a contract.
     pub fn rate(&self) -> f64 {
-        // A rate that has given way is that of arrival.
+        // A rate that has given way is a rate of arrival.
         if self.rate < self.contract {
             return self.rate;
         }
@@ -132,7 +132,7 @@ mod tests {
 
     const CONTRACT: Rate = Rate::from_bps(10_000_000);
 
-    /// The floor of a tunnel at whose end 7 Mbps arrive.
+    /// The floor of a tunnel that delivers 7 Mbps.
     struct Tunnel {
         floor: Floor,
         losses: Losses,
@@ -152,8 +152,8 @@ mod tests {
             }
         }
 
-        /// Makes `reports` reports of round trips of 100 KB. `of_hundred` is the loss in percent. Returns the
-        /// least rate in Mbps.
+        /// Makes `reports` reports of round trips of 100 KB. `of_hundred` is the loss in per cent. Returns
+        /// the least rate in Mbps.
         fn report(&mut self, of_hundred: u64, accumulation: f64, reports: u64) -> f64 {
             for number in 0..reports {
                 self.received += 1000 * (100 - of_hundred);
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(tunnel.report(0, 0.0, 0), 10.0, "it is there at once");
         assert_eq!(tunnel.report(50, 1e6, 64), 12.5, "losses may end by themselves");
         assert_eq!(tunnel.report(50, 1e6, 10), 7.0, "the rate of arrival");
-        // It goes back once the losses have ended: three tenths are ten steps.
+        // The rate returns once the losses have ended: three tenths take ten steps.
         assert_eq!(tunnel.report(0, 1e6, 20), 7.0);
         assert_eq!(tunnel.report(0, 1e6, 1000), 10.0);
     }
@@ -199,7 +199,7 @@ mod tests {
         assert_eq!(tunnel.report(50, 1e6, 90), 7.0, "more than a third is lost");
     }
 
-    /// The spacing of one pair says little of the rate of arrival.
+    /// The spacing of a single pair says little about the rate of arrival.
     #[test]
     fn one_report_does_not_end_a_contract() {
         let mut tunnel = Tunnel::new(CONTRACT, None);
@@ -212,7 +212,8 @@ mod tests {
     fn a_contract_gives_way_at_its_limit() {
         let mut tunnel = Tunnel::new(CONTRACT, Some(Bytes::new(50_000)));
         assert_eq!(tunnel.report(0, 50_000.0, 100), 10.0);
-        // 100 KB wait where 7 Mbps are served: a rate of 3.5 Mbps has the limit waiting there.
+        // 100 KB wait at a link that serves 7 Mbps. At a rate of 3.5 Mbps the limit would wait
+        // there.
         assert_eq!(tunnel.report(0, 100_000.0, 100), 3.5);
         assert_eq!(tunnel.report(0, 20_000.0, 100), 10.0);
     }

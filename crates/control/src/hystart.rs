@@ -15,15 +15,15 @@ use accord_units::{Duration, Time};
 /// MIN_RTT_THRESH and MAX_RTT_THRESH, the bounds of the rise that counts [RFC 9406 §4.3].
 const LEAST: Duration = Duration::from_ms(4);
 const MOST: Duration = Duration::from_ms(16);
-/// MIN_RTT_DIVISOR: the part of the round-trip time that the threshold is.
+/// MIN_RTT_DIVISOR: the ratio of the round-trip time to the threshold.
 const PART: u64 = 8;
-/// N_RTT_SAMPLE: the samples of a round before it is judged.
+/// N_RTT_SAMPLE: the number of samples that a round needs for the comparison.
 const SAMPLES: u32 = 8;
 /// CSS_GROWTH_DIVISOR: the divisor of the growth in conservative slow start.
 const SLOWER: u64 = 4;
-/// CSS_ROUNDS: the rounds of conservative slow start.
+/// CSS_ROUNDS: the number of rounds of conservative slow start.
 const ROUNDS: u32 = 5;
-/// L: the most packets that an acknowledgement grows the window by, for a sender without pacing.
+/// L: the most packets by which an acknowledgement grows the window of a sender without pacing.
 const LIMIT: u64 = 8;
 
 /// The state of the first slow start. Later ones end at the threshold that a loss set
@@ -34,7 +34,7 @@ pub(crate) struct HyStart {
     last: Duration,
     current: Duration,
     samples: u32,
-    /// The round-trip time that began conservative slow start, and the rounds of it so far.
+    /// The round-trip time that began conservative slow start, and the number of its rounds so far.
     conservative: Option<(Duration, u32)>,
 }
 

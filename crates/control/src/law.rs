@@ -1,9 +1,8 @@
 //! The laws of Monaco: one table of switches.
 //!
-//! A law is a row of [`SWITCHES`]. `law = "xia05"` is eq. 10 of Xia05 and nothing else.
-//! `law = "har02-printed"` is algorithm 1 of Har02, step by step. `law = "har02"` has acknowledged
-//! data in place of its step 4. `law = "accord"` is ours. A switch that is given in the scenario
-//! replaces that of the law.
+//! A law is a row of [`SWITCHES`]. `law = "xia05"` is exactly eq. 10 of Xia05. `law =
+//! "har02-printed"` is algorithm 1 of Har02, step by step. `law = "har02"` replaces its step 4 with
+//! acknowledged data. `law = "accord"` is ours. A switch given in the scenario replaces the law's.
 
 use crate::Policy;
 use crate::loss::OnLoss;
@@ -70,16 +69,16 @@ pub struct Law {
     /// True if a contract is compared with the data sent since the last control pair over the
     /// smoothed round-trip time, not with the egress rate [Har02 algorithm 1, steps 2 and 3].
     pub mu_is_sent: bool,
-    /// True if the window grows by a packet per round trip at most [Har02 algorithm 1, step 5],
-    /// not by the step of the policy [Xia05 eq. 10].
+    /// True if the window grows by at most a packet per round trip [Har02 algorithm 1, step 5], and
+    /// not by the policy's step [Xia05 eq. 10].
     pub grows_by_packets: bool,
-    /// True if the window holds virtually queued data, too.
+    /// True if the window includes virtually queued data.
     pub holds_virtual: bool,
     /// True if steps lengthen while an error lasts.
     pub longer_steps: bool,
     /// True if below a packet per round trip negative feedback halves the rate, and positive
-    /// feedback restores that packet [Har02 §V-A]. Otherwise the window goes below a packet by the
-    /// policy, and a step halves or doubles it at most.
+    /// feedback restores that packet [Har02 §V-A]. Otherwise the policy takes the window below a
+    /// packet, and a step at most halves or doubles it.
     pub halves_rate: bool,
     /// True if a contract is a least rate, until the receiver shows that it does not fit. Otherwise
     /// the policy alone leads back to a contracted rate [Har02 §II].
@@ -126,7 +125,7 @@ fn column(values: &Values) -> usize {
     LAWS.iter().position(|l| *l == law).unwrap_or(LAWS.len() - 1)
 }
 
-/// Returns the word of a switch: the given one, or else that of the law.
+/// Returns the word of a switch: the given one, or else the law's.
 fn word(values: &Values, switch: &str) -> &'static str {
     values.choice_opt(switch).unwrap_or_else(|| {
         let row = SWITCHES.iter().find(|(name, _)| *name == switch);
@@ -199,8 +198,8 @@ pub(crate) fn plain_meter(values: &Values) -> bool {
     word(values, "meter") == "plain"
 }
 
-/// Returns the counts of received data per round trip that the receiver sends, at most one per
-/// packet: none if the window does not ask for them.
+/// Returns how often per round trip the receiver sends a count of received data, at most once per
+/// packet. It is zero if the window does not use the counts.
 pub(crate) fn counts(values: &Values) -> f64 {
     match word(values, "window") {
         "outstanding" => values.number("counts"),

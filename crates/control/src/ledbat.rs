@@ -8,7 +8,8 @@
 //! timeout    cwnd ← 1 packet                                       [RFC 6817 §2.4.2]
 //! ```
 //!
-//! The queuing delay is the smallest of the latest samples less the smallest of some minutes.
+//! The queuing delay is the smallest of the latest samples less the smallest sample of several
+//! minutes.
 //!
 //! MIN_CWND is two packets. Departures from the source: `docs/src/models/ledbat.md`.
 
@@ -25,7 +26,7 @@ pub(crate) const BASE_HISTORY: Param = integer("10", 1, 100)
     .source(SOURCE)
     .declared("base_history", "Memory of the smallest round-trip time, in minutes.");
 
-/// Of how many samples the present delay is the smallest.
+/// The number of samples whose smallest is the present delay.
 pub(crate) const CURRENT_FILTER: Param =
     integer("4", 1, 1000).symbol("CURRENT_FILTER").source(SOURCE).declared(
         "current_filter",
@@ -79,11 +80,11 @@ pub struct Ledbat {
     gain: f64,
     allowed_increase: f64,
     delay: QueuingDelay,
-    /// The window before the last answer to a loss; zero after it was undone.
+    /// The window before the last response to a loss, or zero after an undo.
     before: f64,
     /// The most bytes in flight in this round trip.
     flight: f64,
-    /// Losses before this time belong to the round trip already answered.
+    /// Losses before this time belong to a round trip that was already answered.
     answered_until: Time,
     /// The window in whole bytes.
     window: Bytes,
@@ -119,10 +120,11 @@ impl Controller for Ledbat {
             return;
         }
         let acked = ack.bytes.as_f64();
-        // A window acknowledged at once counts as one, and a delay cannot take more than all.
+        // A single acknowledgement counts as at most one window, and a delay cannot take more than
+        // all of it.
         let part = (acked / self.cwnd).min(1.0);
         self.cwnd += (self.gain * off_target * part * self.packet).max(-self.cwnd);
-        // The flight falls while a burst of the application is acknowledged.
+        // The data in flight falls while a burst of the application is acknowledged.
         let before = if ack.round_ended { 0.0 } else { self.flight };
         self.flight = before.max(path.in_flight.as_f64() + acked);
         self.cwnd = self.cwnd.min(self.flight + self.allowed_increase);

@@ -1,5 +1,5 @@
-//! LEDBAT++: LEDBAT that is fair to its like, by multiplicative decrease and regular slowdowns
-//! [draft-irtf-iccrg-ledbat-plus-plus].
+//! LEDBAT++: LEDBAT that shares fairly among its flows, by multiplicative decrease and regular
+//! slowdowns [draft-irtf-iccrg-ledbat-plus-plus].
 //!
 //! ```text
 //! GAIN        1/min(16, ⌈2·TARGET/base⌉)                                  [§4.2]
@@ -69,11 +69,12 @@ pub static FAMILY: Family = Family {
 const MIN_CWND: f64 = 2.0;
 /// The largest divisor of GAIN.
 const MOST_DIVISOR: f64 = 16.0;
-/// The part of TARGET that ends the first slow start.
+/// The fraction of TARGET at which the first slow start ends.
 const LEAVE: f64 = 0.75;
-/// The round trips from the first slow start to a slowdown, and those of its small window.
+/// The number of round trips from the first slow start to a slowdown, and of those with its small
+/// window.
 const SLOW_ROUNDS: u64 = 2;
-/// The time between slowdowns over the time of one.
+/// The ratio of the time between slowdowns to the duration of one.
 const APART: u64 = 9;
 
 /// The phases.
@@ -83,9 +84,9 @@ enum Phase {
     Start,
     /// Congestion avoidance until the time of the next slowdown.
     Avoid { slowdown: Time },
-    /// Two packets until a time, in a slowdown that began at another.
+    /// A window of two packets until `until`, in a slowdown that began at `began`.
     Frozen { began: Time, until: Time },
-    /// Slow start up to the threshold, in a slowdown that began at this time.
+    /// Slow start up to the threshold, in a slowdown that began at `began`.
     Ramp { began: Time },
 }
 
@@ -101,10 +102,10 @@ pub struct LedbatPp {
     constant: f64,
     slowdowns: bool,
     phase: Phase,
-    /// The window, the threshold and the phase before the last answer to a loss, until it is undone.
+    /// The window, the threshold and the phase before the last response to a loss, until that is undone.
     before: Option<(f64, f64, Phase)>,
     delay: QueuingDelay,
-    /// Losses before this time belong to the round trip already answered.
+    /// Losses before this time belong to a round trip that was already answered.
     answered_until: Time,
     /// The window in whole bytes.
     window: Bytes,
@@ -131,14 +132,14 @@ impl LedbatPp {
         }
     }
 
-    /// GAIN, by the base round-trip time.
+    /// GAIN, which depends on the base round-trip time.
     fn gain(&self) -> f64 {
         let base = self.delay.base_delay().unwrap_or(Duration::ZERO);
         let divisor = (2.0 * self.target / base.as_secs_f64().max(1e-12)).ceil();
         1.0 / divisor.clamp(1.0, MOST_DIVISOR)
     }
 
-    /// Goes on to another phase if it is time.
+    /// Enters the next phase when it is due.
     fn advance(&mut self, srtt: Duration, now: Time) {
         let rounds = Duration::from_ps(srtt.as_ps().saturating_mul(SLOW_ROUNDS));
         self.phase = match self.phase {
@@ -159,7 +160,8 @@ impl LedbatPp {
         };
     }
 
-    /// The change of the window per round trip, in packets, for a queuing delay over the target.
+    /// Returns the change of the window per round trip, in packets. `delay` is the queuing delay
+    /// divided by the target.
     fn change(&self, delay: f64) -> f64 {
         let gain = self.gain();
         if delay <= 1.0 {

@@ -1,11 +1,11 @@
 //! Congestion control without I/O and without a clock.
 //!
-//! A controller is an estimator of congestion, a policy that moves the window, and a
-//! target. The transport notifies it of events. The controller sets a limit for the data in flight
-//! and a sending rate. The simulator and the live engine run the same lines of code.
+//! A controller is an estimator of congestion, a policy that moves the window, and a target. The
+//! transport notifies it of events. The controller sets a limit for the data in flight and a
+//! sending rate. The simulator and the live engine run the same code.
 //!
-//! A new controller is one file here with its [`accord_family::Family`], its `mod` line, and one
-//! line in `registry.rs`. The engines and the scenario language then have it. A controller of
+//! To add a controller, write one file here with its [`accord_family::Family`], its `mod` line and
+//! one line in `registry.rs`. The engines and the scenario language then offer it. A controller of
 //! another crate needs none of this: see [`AnyController::foreign`].
 //!
 //! ```
@@ -101,7 +101,7 @@ use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate, Time};
 use scrambled::scrambled;
 
-/// The transport's knowledge of the path. Every controller has the same view.
+/// The transport's knowledge of the path. It is the same for every controller.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PathView {
     /// The size of a data packet on the wire, which is the literature's unit of windows.
@@ -112,12 +112,12 @@ pub struct PathView {
     pub rtt: Duration,
     /// The smallest round-trip time measured so far. It is `Duration::MAX` before the first sample.
     pub min_rtt: Duration,
-    /// The bytes sent that are neither acknowledged nor taken for lost.
+    /// The bytes sent that are neither acknowledged nor presumed lost.
     ///
-    /// In a notification of congestion this is the value before the congestion was found:
-    /// FlightSize of RFC 5681, of which no more counts than the window. The timer may find losses
-    /// of a window for which an earlier notification was answered. Then it is the flight before
-    /// that answer, so both together cost one cut.
+    /// In a notification of congestion this is the value before the congestion was found: the
+    /// FlightSize of RFC 5681, up to the window. The timer may find losses from a window that was
+    /// already cut after an earlier notification. Then this is the data in flight before that cut,
+    /// so both together cost one cut.
     pub in_flight: Bytes,
     /// The bytes sent during the round trip that the present report ends. It is zero on a stream.
     pub sent_in_round: Bytes,
@@ -132,40 +132,40 @@ pub struct PathView {
 /// The content of an acknowledgement of data.
 #[derive(Clone, Copy, Debug)]
 pub struct Acked {
-    /// The bytes that this acknowledgement reports as arrived and no earlier one did.
+    /// The bytes that this acknowledgement is the first to report as arrived.
     pub bytes: Bytes,
     /// The round-trip time sample, if the acknowledgement gives one.
     pub rtt: Option<Duration>,
     /// True if a round trip has passed: this is the first acknowledgement of data sent after the
     /// previous round trip ended.
     pub round_ended: bool,
-    /// True if the window may grow. At some time of the last round trip it was full, or packets
-    /// waited for the pacer of the settings [RFC 9002 §7.8]. Or, in slow start, it is less than twice the data in
-    /// flight since it was last cut [RFC 7661 §4.3, draft-ietf-ccwg-ratelimited-increase §3].
+    /// True if the window may grow. At some time in the last round trip it was full, or packets waited for
+    /// the pacer of the settings [RFC 9002 §7.8]. Or, in slow start, it is less than twice the largest flight
+    /// since it was last cut [RFC 7661 §4.3, draft-ietf-ccwg-ratelimited-increase §3].
     pub window_limited: bool,
     /// True while a loss is being repaired, or during the rest of the round trip of a mark that was
     /// answered. The window then stays where that answer put it.
     pub in_recovery: bool,
-    /// The packets that arrived with a congestion mark, as far as no earlier acknowledgement
-    /// reported them.
+    /// The packets that arrived with a congestion mark and that no earlier acknowledgement
+    /// reported.
     pub marked: u64,
 }
 
-/// The kind of congestion. A controller is notified once per round trip's worth of losses.
+/// The kind of congestion. A controller is notified once per round trip with losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Congestion {
     /// A packet was lost, and later ones arrived.
     Loss,
-    /// A packet was found lost by a fine-grained timer on a first or second duplicate
-    /// acknowledgement, before three of them arrived [Low02 §1.1].
+    /// A fine-grained timer found a packet lost on a first or second duplicate acknowledgement,
+    /// before the third arrived [Low02 §1.1].
     EarlyLoss,
     /// Packets were marked [RFC 3168 §6.1.2]. Controllers with [`Marks::Loss`] are notified once
-    /// per round trip's worth of marks and losses.
+    /// per round trip with marks or losses.
     Ecn,
     /// The retransmission timer ran out.
     Timeout,
-    /// The retransmission timer ran out again for a packet that it had already sent again. Only the
-    /// window starts again, and the threshold stays [RFC 5681 §3.1].
+    /// The retransmission timer ran out again for a packet that was already retransmitted. The
+    /// window starts again, but the threshold stays [RFC 5681 §3.1].
     RepeatedTimeout,
 }
 
@@ -192,12 +192,12 @@ pub enum Recovery {
     #[default]
     NewReno,
     /// A retransmission per partial acknowledgement, each of which restarts the timer. One loss is
-    /// repaired per round trip, however many there are ("slow but steady" [RFC 6582 §4]).
+    /// repaired per round trip, regardless of their number ("slow but steady" [RFC 6582 §4]).
     SteadyNewReno,
     /// Repair by selective acknowledgements [RFC 6675].
     Sack,
-    /// Losses found by time, those of retransmissions too, and a probe where acknowledgements fail
-    /// to come: RACK-TLP [RFC 8985].
+    /// Losses, including those of retransmissions, found by time, and a probe if acknowledgements
+    /// stop: RACK-TLP [RFC 8985].
     Rack,
 }
 
@@ -206,25 +206,26 @@ pub enum Recovery {
 pub struct Capabilities {
     /// The repair of losses.
     pub recovery: Recovery,
-    /// True if a recovery with [`Recovery::Rack`] is to reduce the data in flight in proportion to
-    /// arrivals, to the controller's window at its end: Proportional Rate Reduction [RFC 9937].
+    /// True if a recovery with [`Recovery::Rack`] should reduce the data in flight in proportion to
+    /// arrivals, down to the controller's window at its end: Proportional Rate Reduction [RFC
+    /// 9937].
     pub proportional: bool,
     /// The meaning of congestion marks to the controller.
     pub marks: Marks,
-    /// True if the controller reacts to each mark a little, so its packets are sent as ECT(1)
-    /// and may be marked often [RFC 9331]. Marks are reported once per round trip, as
-    /// with [`Marks::Loss`]; they neither stop growth nor count as a loss.
+    /// True if the controller reacts slightly to each mark. Its packets are sent as ECT(1) and may
+    /// be marked often [RFC 9331]. Marks are reported once per round trip, as with [`Marks::Loss`];
+    /// they neither stop growth nor count as a loss.
     pub scalable: bool,
-    /// True if the transport is to check the fine-grained timer of the first unacknowledged packet
+    /// True if the transport should check the fine-grained timer of the first unacknowledged packet
     /// on a duplicate acknowledgement [Low02 §1.1].
     pub early_retransmission: bool,
-    /// True if the transport is to report deliveries ([`Controller::on_delivery`]), each packet
+    /// True if the transport should report deliveries ([`Controller::on_delivery`]), each packet
     /// that is sent ([`Controller::on_sent`]) or lost ([`Controller::on_lost`]), and restarts
-    /// ([`Controller::on_restart`]). The pace needs no asking: see [`Allowance::pacing`].
+    /// ([`Controller::on_restart`]). Pacing needs no request: see [`Allowance::pacing`].
     pub deliveries: bool,
 }
 
-/// The report of the receiver of control packets on a complete pair [Xia05 §IV-B.1].
+/// The receiver's report on a complete pair of control packets [Xia05 §IV-B.1].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Report {
     /// The number of the control pair.
@@ -237,7 +238,7 @@ pub struct Report {
     pub virtual_delay: Duration,
     /// True if data sent since the previous pair was lost.
     pub lost: bool,
-    /// The bytes of it, as far as they are known.
+    /// The lost bytes, as far as they are known.
     pub lost_bytes: Bytes,
     /// The data bytes that have arrived since the start.
     pub received: u64,
@@ -252,21 +253,21 @@ pub struct Allowance {
     pub pacing: Option<Rate>,
 }
 
-/// The packets that go at once where the pace would space them.
+/// The packets that are sent at once although the pace would space them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Burst {
     /// One packet.
     Packet,
-    /// A token bucket of this size, which the pace fills: a packet goes as soon as there are tokens
-    /// for it.
+    /// A token bucket of this size, which the pace fills: a packet is sent as soon as there are
+    /// tokens for it.
     Bucket(Bytes),
-    /// Units of this size: the next one starts when the pace allows, and goes at once as far as the
-    /// window has room.
+    /// Units of this size: the next one starts when the pace allows, and is sent at once as far as
+    /// the window has room.
     Unit(Bytes),
 }
 
-/// The sender's half of congestion control. Parameters are checked when it is built, and after that
-/// nothing fails.
+/// The sender's half of congestion control. Its parameters are checked when it is built. No method
+/// fails after that.
 pub trait Controller {
     /// Notifies the controller that data was acknowledged.
     fn on_ack(&mut self, ack: &Acked, path: &PathView, now: Time);
@@ -286,24 +287,24 @@ pub trait Controller {
     /// before that was found: the FlightSize of RFC 5681.
     fn on_congestion(&mut self, what: Congestion, path: &PathView, now: Time);
 
-    /// Notifies the controller that its last answer to a loss or a time-out was to none: the packet
-    /// that was taken for lost had arrived [RFC 3522, RFC 4015 §3, RFC 9438 §4.9].
+    /// Notifies the controller that its last response to a loss or a time-out was spurious: the
+    /// packet presumed lost had arrived [RFC 3522, RFC 4015 §3, RFC 9438 §4.9].
     fn on_spurious(&mut self, _now: Time) {}
 
     /// Notifies the controller that a packet is sent after an idle time longer than the
     /// retransmission time-out, with nothing in flight [RFC 5681 §4.1].
     fn on_idle(&mut self) {}
 
-    /// Reports the deliveries of an acknowledgement to a controller that asks for them.
-    /// [`Controller::on_ack`] follows, or came before. Returns whether the samples of the round trip
-    /// that begins now shall count as limited by the application [draft-ietf-ccwg-bbr-06 §5.3.4.3].
+    /// Reports the deliveries of an acknowledgement to a controller that asks for them. The call of
+    /// [`Controller::on_ack`] may come before or after. Returns whether the samples of the round trip that
+    /// begins now should count as limited by the application [draft-ietf-ccwg-bbr-06 §5.3.4.3].
     fn on_delivery(&mut self, _delivery: &Delivery, _path: &PathView, _now: Time) -> bool {
         false
     }
 
-    /// Notifies a controller that asks for deliveries of a packet that is taken for lost. It comes
-    /// before [`Controller::on_congestion`] if the loss was found by acknowledgements, and after it
-    /// if the timer ran out.
+    /// Notifies a controller that asks for deliveries that a packet is presumed lost. The call
+    /// comes before [`Controller::on_congestion`] if acknowledgements revealed the loss, and after
+    /// it if the timer ran out.
     fn on_lost(&mut self, _packet: &Lost, _now: Time) {}
 
     /// Notifies a controller that asks for deliveries that a packet of `bytes` bytes is sent, for
@@ -320,7 +321,7 @@ pub trait Controller {
     /// Returns the amount that may be sent now.
     fn allowance(&self) -> Allowance;
 
-    /// Returns the packets that go at once where the pace would space them.
+    /// Returns the packets that are sent at once although the pace would space them.
     fn burst(&self) -> Burst {
         Burst::Packet
     }
@@ -346,33 +347,32 @@ pub trait Controller {
     }
 
     /// Appends the values of the variables that the controller's family declares
-    /// ([`Family::inner`](accord_family::Family::inner)), in that order; NaN where there is no value. It is
-    /// called at samples of runs that record them.
+    /// ([`Family::inner`](accord_family::Family::inner)), in that order; NaN where there is no value. Runs
+    /// that record these variables call it at each sample.
     fn inner(&self, _values: &mut Vec<f64>) {}
 
-    /// Returns the demands on the stream below, which are always the same.
+    /// Returns the demands on the stream below. They never change.
     fn capabilities(&self) -> Capabilities {
         Capabilities::default()
     }
 
-    /// Returns true if a transport may hand over acknowledgements once per round trip above the slow-start
-    /// threshold. Congestion still comes at once, with the acknowledgements up to it. The engines hand over
-    /// each acknowledgement.
+    /// Returns true if a transport may pass acknowledgements on once per round trip above the slow-start
+    /// threshold. Congestion is still reported at once, with the acknowledgements up to it. The engines pass
+    /// on each acknowledgement.
     fn takes_rounds(&self) -> bool {
         false
     }
 
-    /// The longest memory or timer of the controller. A run does not skip time before it has observed
-    /// that much. State that changes within some round trips, or only by a new smallest sample, does
-    /// not count.
+    /// The longest memory or timer of the controller. A run does not skip time before it has observed this
+    /// span. State that changes within a few round trips, or only with a new smallest sample, does not count.
     fn memory(&self) -> Duration {
         Duration::ZERO
     }
 
-    /// Sets the true base round-trip time, for controllers that are to know it.
+    /// Sets the true base round-trip time, for controllers that should know it.
     fn set_base_rtt(&mut self, _base_rtt: Duration) {}
 
     /// Sets the service of the flow from now on. A controller that does not steer an accumulation
-    /// cannot hold a contract. The scenario language refuses it one.
+    /// cannot hold a contract, and the scenario language refuses it.
     fn set_service(&mut self, _service: &Service) {}
 }

@@ -1,9 +1,9 @@
-//! The answer to a loss: what of a flow it halves.
+//! The response to a loss: the part of a flow's data that it halves.
 //!
-//! The papers take every loss for a full buffer, and halve the window [Xia05 §IV-B.2]. A link that
-//! loses packets by itself so takes a contract with hardly anything queued. `loss = "accumulation"`
-//! is ours. A loss halves the flow's own accumulation, and leaves its data in propagation and under
-//! contract alone:
+//! The papers take every loss for a full buffer, and halve the window [Xia05 §IV-B.2]. So random
+//! losses of a link can deprive a flow of its contract with hardly anything queued. `loss =
+//! "accumulation"` is ours. A loss halves the flow's own accumulation, but not its data in
+//! propagation and under contract:
 //!
 //! ```text
 //! q̂   = max(a / μ, rtt − min rtt)                the queuing delay, at the worst
@@ -14,15 +14,15 @@
 //!
 //! The equilibrium and the gain of that loop are in `docs/src/studies/contracts.md`.
 //!
-//! - **With blind pairs** (one FIFO queue), a is about zero. The round-trip time above its
-//!   minimum stands in for it. Queues of the way back and a longer route count as queue then. That
-//!   costs share at a loss, but never contract.
+//! - **With blind pairs** (one FIFO queue), a is about zero. The round-trip time above its minimum
+//!   stands in for it. Queues on the reverse path and a longer route then count as queue. At a loss
+//!   that costs the flow part of its share, but never of its contract.
 //! - **The bound** is for losses without a visible queue: a buffer shorter than the sum of the targets, a
-//!   policer, contracts that do not fit. Losses are averaged over some 16 round trips for it.
+//!   policer, contracts that do not fit. For this purpose losses are averaged over about 16 round trips.
 
 use crate::Report;
 
-/// The part of the memory of losses that fades in each round trip.
+/// The fraction by which the memory of losses fades per round trip.
 pub(crate) const FADES: f64 = 0.0625;
 
 /// The quantity that a loss halves.
@@ -42,10 +42,10 @@ pub enum OnLoss {
     },
 }
 
-/// The part of a flow's data that was lost recently.
+/// The fraction of a flow's data that was lost recently.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Losses {
-    /// The bytes that were lost in a round trip, and those that were sent, averaged.
+    /// The average numbers of bytes lost and sent per round trip.
     lost: f64,
     sent: f64,
     /// The bytes that have arrived since the start.
@@ -62,7 +62,7 @@ impl Losses {
         self.sent += FADES * (lost + arrived - self.sent);
     }
 
-    /// The part that was lost, from 0 to 1.
+    /// The fraction that was lost, from 0 to 1.
     pub fn part(&self) -> f64 {
         if self.sent > 0.0 { self.lost / self.sent } else { 0.0 }
     }

@@ -9,8 +9,7 @@ use std::fmt;
 /// The [`Family::maker`] of a family of controllers.
 #[derive(Clone, Copy, Debug)]
 pub struct Maker {
-    /// The function that makes the controller that the parameters describe, for packets of the
-    /// given size.
+    /// Makes the controller described by the parameters, for packets of the given size.
     pub build: fn(&Values, Bytes) -> AnyController,
     /// The transport below the controller.
     pub transport: Transport,
@@ -21,16 +20,17 @@ pub struct Maker {
 pub enum Transport {
     /// A stream, which acknowledges packets and repairs losses.
     Stream,
-    /// A tunnel, which sends control pairs. The receiver's meter answers them by reports.
+    /// A tunnel, which sends control pairs. The receiver's meter answers them with reports.
     Tunnel {
         /// The sender's use of its window.
         sending: fn(&Values) -> Sending,
         /// The constructor of the receiver's meter.
         meter: fn(&Values) -> Meter,
-        /// The counts of received data per round trip, at most one per packet; 0 for none.
+        /// The number of counts of received data per round trip, at most one per packet. It is 0
+        /// for none.
         counts: fn(&Values) -> f64,
     },
-    /// Neither: packets leave as the application makes them, and no answer comes back.
+    /// Neither: packets leave as the application makes them, and are not acknowledged.
     Open,
 }
 
@@ -43,7 +43,7 @@ impl Maker {
     /// Returns the maker of a family of controllers.
     ///
     /// # Panics
-    /// Panics if the family has none.
+    /// Panics if the family has no maker.
     pub fn of(family: &Family) -> &'static Maker {
         let maker = family.maker.downcast_ref();
         maker.unwrap_or_else(|| panic!("{} has no maker of controllers", family.name))
@@ -56,7 +56,7 @@ impl AnyController {
         (Maker::of(values.family()).build)(values, packet)
     }
 
-    /// Wraps a controller of another crate. Each call of it is a call by pointer.
+    /// Wraps a controller of another crate. Each call to it goes through a pointer.
     pub fn foreign(controller: impl Foreign + 'static) -> AnyController {
         AnyController::Foreign(Box::new(controller))
     }

@@ -1,19 +1,19 @@
 //! The measurement of accumulation by the receiver [Xia05 §IV-B.1].
 //!
 //! The out-of-band packet of a pair overtakes all queues, and the in-band packet waits in them.
-//! Their distance at the receiver is the forward queuing delay ftt_q. By Little's law
+//! Their spacing at the receiver is the forward queuing delay ftt_q. By Little's law
 //!
 //! ```text
 //! a = ftt_q · egress rate + egress rate · virtual delay       [Xia05 §IV-D]
 //! ```
 //!
-//! The result does not depend on the reverse path, nor on an estimate of a propagation delay.
+//! The result does not depend on the reverse path or on an estimate of the propagation delay.
 //!
-//! Departures from the source. The number of bytes sent travels as a running sum, so a lost
-//! pair does not hide or invent a loss. With empty queues the halves of a pair are one transmission
+//! Departures from the source. The number of bytes sent travels as a running sum, so a lost pair
+//! neither hides nor invents a loss. With empty queues the halves of a pair are one transmission
 //! time of a control packet apart. This gap is not subtracted, because the receiver does not know
-//! the rates. It is 64 bytes: 2 % of the default target for a single flow, and less on a shared
-//! link.
+//! the rates. The gap amounts to 64 bytes: 2 % of the default target for a single flow, and less on
+//! a shared link.
 
 use crate::Report;
 use accord_units::{Bytes, Duration, Rate, Time};
@@ -48,19 +48,19 @@ pub enum Arrival {
 /// The source of the accumulation in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimator {
-    /// The egress rate times the distance of a pair's halves [Xia05 §IV-B.1].
+    /// The egress rate times the spacing of a pair's halves [Xia05 §IV-B.1].
     Monaco,
     /// The data that arrives between a pair's halves [Xia05 §IV-B.1].
     Counted,
-    /// The accumulation by its definition, which only a simulator knows [Xia05 eq. 1].
+    /// The accumulation by its definition [Xia05 eq. 1], which only a simulator knows.
     Ideal,
 }
 
-/// The most out-of-band halves that are remembered. More of them wait only if no pair arrives
-/// whole.
+/// The most out-of-band halves that are remembered. More than this wait only if no pair arrives
+/// complete.
 const MOST_OUT: usize = 64;
 
-/// The estimator of accumulation and egress rate, which also detects loss, pair by pair.
+/// Estimates accumulation and egress rate, and detects loss, pair by pair.
 ///
 /// ```
 /// use accord_control::{Arrival, Estimator, Meter};
@@ -98,8 +98,8 @@ pub struct Meter {
     plain: bool,
     /// The weight of a new sample of the egress rate.
     weight: f64,
-    /// The out-of-band packets whose in-band half has not arrived, with their arrival times and the
-    /// bytes received before them, in order. Behind a long queue more than one of them overtakes it.
+    /// The out-of-band packets whose in-band half has not arrived, with their arrival times and the bytes
+    /// received before them, in order. More than one can overtake a long queue.
     out_of_band: VecDeque<(u64, Time, u64)>,
     /// The number of the latest complete pair.
     answered: u64,
@@ -109,8 +109,8 @@ pub struct Meter {
     /// The size of the latest data packet.
     packet: u64,
     /// The moving averages of the bytes that arrived in a period, and of its length. The egress
-    /// rate is their quotient. The mean of quotients would be too large if periods differ: a packet
-    /// after one pair or after two is 3/4 of a packet per pair, not 2/3.
+    /// rate is their quotient. The mean of the quotients would be too large if periods differ: for
+    /// a packet after one pair and one after two it is 3/4 of a packet per pair, and not 2/3.
     bytes: f64,
     seconds: f64,
     received: u64,
@@ -211,8 +211,8 @@ impl Meter {
     /// This is the rate at which data leaves the virtual queues, as it would leave physical ones.
     ///
     /// A flow of less than a packet per round trip has pairs without data between them. Its rate is
-    /// then the one over the whole time from packet to packet. While a packet is overdue, it is the
-    /// rate for the case that the packet arrived now.
+    /// then measured over the whole time from packet to packet. While a packet is overdue, the rate
+    /// is calculated as if it arrived now.
     fn sample_rate(&mut self, now: Time) -> f64 {
         let period = self.since.map_or(0.0, |t| now.since(t).as_secs_f64());
         if period > 0.0 {
@@ -247,7 +247,8 @@ impl Meter {
                 0.0 => 1.0,
                 _ => self.weight,
             };
-            // The averages are of one second, so the quotient is the average of samples.
+            // The averaged period is always one second, so the quotient is the average of the
+            // samples.
             self.bytes += weight * (sample - self.bytes);
             self.seconds = 1.0;
             self.since = Some(now);
@@ -256,7 +257,7 @@ impl Meter {
         self.bytes
     }
 
-    /// Returns whether the meter reports the engine's truth.
+    /// Returns whether the meter reports the engine's exact accumulation.
     pub fn wants_truth(&self) -> bool {
         self.estimator == Estimator::Ideal
     }

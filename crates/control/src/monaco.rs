@@ -57,7 +57,7 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
         },
         most: if law.grows_by_packets { facts.packet.as_f64() } else { f64::INFINITY },
         initial: values.number("initial_window") * facts.packet.as_f64(),
-        // A rate that follows delivery doubles every second round trip.
+        // A rate that follows the rate of delivery doubles every second round trip.
         growth: match law.slow_start {
             SlowStart::Lands => LN_2 / 2.0,
             SlowStart::Doubles | SlowStart::None => LN_2,

@@ -1,4 +1,4 @@
-//! MulTCP: one flow that takes the share of N Reno flows, with the sum of their steps [CO98:
+//! MulTCP: one flow that takes the share of N Reno flows by making the sum of their steps [CO98:
 //! Crowcroft and Oechslin, Differentiated end-to-end Internet services using a weighted
 //! proportional fair sharing TCP, 1998].
 //!
@@ -53,9 +53,9 @@ pub struct MulTcp {
     cwnd: TcpWindow,
     /// The weight N.
     weight: f64,
-    /// The window 3^k in bytes. Below it slow start is threefold.
+    /// The window 3^k in bytes. Below it slow start triples the window per round trip.
     caught_up: f64,
-    /// The growth of the window that is less than a whole byte so far, in bytes.
+    /// The growth of the window that does not yet make a whole byte, in bytes.
     fraction: f64,
     capabilities: Capabilities,
 }

@@ -1,8 +1,8 @@
 //! Policies: how far to move the window, given the accumulation and its target [Xia05 eqs. 2-6].
 //!
 //! All have the general form dw/dt = -η·g(t)·f(a − a*), where f has the sign of its argument and is
-//! zero only at zero [eq. 2]. So they share their equilibrium and differ in how they get there.
-//! Here each is the change per round trip: the equation times rtt.
+//! zero only at zero [eq. 2]. So they have the same equilibrium and differ in their approach to it.
+//! Each is given here as the change per round trip: the equation times rtt.
 
 use accord_units::Duration;
 
@@ -27,7 +27,7 @@ pub enum Policy {
 }
 
 impl Policy {
-    /// Returns the change of the window `w` per round trip. `excess` is a − a*. All of them are in
+    /// Returns the change of the window `w` per round trip. `excess` is a − a*. All three are in
     /// bytes.
     pub fn step(&self, excess: f64, w: f64, base_rtt: Duration) -> f64 {
         match *self {

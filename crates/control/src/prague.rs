@@ -1,5 +1,6 @@
-//! Prague: DCTCP for the Internet. It shrinks by the share of marks, hardly depends on short
-//! round-trip times, and paces [draft-briscoe-iccrg-prague-congestion-control-04].
+//! Prague: DCTCP for the Internet. It shrinks the window by the share of marks, hardly depends on
+//! the round-trip time if that is short, and paces
+//! [draft-briscoe-iccrg-prague-congestion-control-04].
 //!
 //! ```text
 //! rtt_virt   ← max(srtt, 25 ms)                                              [§2.4.4]
@@ -14,9 +15,9 @@
 //! loss, timeout, idle   as Reno                                              [§2.4.6]
 //! ```
 //!
-//! Prague sends ECT(1), reacts to marks as a scalable controller and to losses as Reno, and detects losses
-//! by time [RFC 9331 §4.1, §4.3]. Acknowledgements carry the receiver's count of marks, which is what
-//! accurate ECN feeds back [RFC 9768].
+//! Prague sends ECT(1), reacts to marks as a scalable controller and to losses as Reno, and detects losses by
+//! time [RFC 9331 §4.1, §4.3]. Acknowledgements carry the receiver's count of marks, as accurate ECN does
+//! [RFC 9768].
 //!
 //! Departures from the source: `docs/src/models/prague.md`.
 
@@ -62,7 +63,7 @@ pub struct Prague {
     cwnd: TcpWindow,
     /// The part of the window that is less than a whole byte, in bytes.
     fraction: f64,
-    /// The average share of marks; none before the first mark.
+    /// The average share of marks, or `None` before the first mark.
     alpha: Option<f64>,
     gain: f64,
     /// The bytes acknowledged and marked since the last update of the average, and its time.
@@ -72,7 +73,7 @@ pub struct Prague {
     virtual_rtt: Duration,
     /// The time of the last cut for a mark.
     cut: Option<Time>,
-    /// Round trips after slow start, and how many there are to be.
+    /// The number of round trips since slow start, and the number after which the flow is old.
     rounds: u64,
     transition: u64,
     srtt: Duration,
@@ -103,7 +104,7 @@ impl Prague {
         }
     }
 
-    /// The average share of packets that were marked, once there was a mark.
+    /// The average share of marked packets, once there is a mark.
     pub fn alpha(&self) -> Option<f64> {
         self.alpha
     }
@@ -128,7 +129,7 @@ impl Prague {
         }
     }
 
-    /// The flow has lasted long enough to depend on its round-trip time no more.
+    /// Returns true once the flow is old enough not to depend on its round-trip time.
     fn is_old(&self) -> bool {
         self.rounds >= self.transition
     }
@@ -205,7 +206,7 @@ impl Controller for Prague {
             Rate::from_bps_f64((gain * self.cwnd.window as f64 * 8.0 / seconds).clamp(1.0, 1e18))
         });
         Allowance {
-            // The window is whole packets, rounded up: the pace keeps to its fraction.
+            // The window is rounded up to whole packets. The pace follows its exact value.
             window: Bytes::new(self.cwnd.window.next_multiple_of(self.cwnd.packet)),
             pacing,
         }

@@ -10,7 +10,7 @@ pub(crate) use accord_family::{
 };
 pub(crate) use accord_units::{Bytes, Duration, Rate, Size, Time};
 
-/// Returns a time in seconds for [`Controller::inner`], NaN for none.
+/// Returns a time in seconds for [`Controller::inner`], or NaN for `None`.
 pub(crate) fn seconds(time: Option<Duration>) -> f64 {
     time.map_or(f64::NAN, Duration::as_secs_f64)
 }

@@ -21,13 +21,13 @@ use std::hint::cold_path;
 pub const LARGEST_WINDOW: Bytes = Bytes::new(1 << 34);
 
 /// Returns the allowance of a controller of another crate: its window, and its pace in bit/s or
-/// `u64::MAX`. A call by pointer returns the allowance in memory. Without this function the other
-/// controllers would have to put theirs there, too.
+/// `u64::MAX`. A call through a pointer returns the allowance in memory. Without this function the
+/// other controllers would have to return theirs in memory, too.
 #[cold]
 #[inline(never)]
 fn in_registers(controller: &dyn Foreign) -> (u64, u64) {
     let Allowance { window, pacing } = controller.allowance();
-    // A sender would fill the memory with packets, and no observer would see it.
+    // A sender would otherwise fill the memory with packets unobserved.
     assert!(
         window <= LARGEST_WINDOW,
         "the window is {} B, and the largest is {} B",
@@ -86,8 +86,8 @@ macro_rules! any_controller {
                 any_controller!(@each [$($variant)*] self, c => c.place())
             }
 
-            /// Calls [`Controller::on_ack`]. With references to its arguments the caller would have
-            /// to put them in memory for all controllers.
+            /// Calls [`Controller::on_ack`]. With references the caller would have to put the
+            /// arguments in memory for all controllers.
             #[inline(never)]
             fn on_ack_by_value(&mut self, ack: Acked, path: PathView, now: Time) {
                 self.on_ack(&ack, &path, now)
@@ -100,8 +100,8 @@ macro_rules! any_controller {
                 match self {
                     $(AnyController::$variant(c) => c.on_ack(ack, path, now),)*
                     AnyController::Foreign(c) => {
-                        // Foreign controllers are rare. So their branch takes no registers from the
-                        // others.
+                        // Foreign controllers are rare, so their branch must not take registers
+                        // from the others.
                         cold_path();
                         c.on_ack(ack, path, now)
                     }
@@ -114,7 +114,7 @@ macro_rules! any_controller {
                 path: impl FnOnce() -> PathView,
                 now: Time,
             ) -> Allowance {
-                // The window of Reno does not depend on the path, so no view is made.
+                // Reno's window does not depend on the path, so no view is made.
                 if let AnyController::Reno(c) | AnyController::NewReno(c) = self {
                     return c.acknowledge(ack, path, now);
                 }

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Both have the same window. They differ in how the transport repairs losses. Reno's fast recovery
-//! ends with the first new acknowledgement [RFC 5681 §3.2]. NewReno's goes on through partial
+//! ends with the first new acknowledgement [RFC 5681 §3.2]. NewReno's continues through partial
 //! acknowledgements [RFC 6582].
 //!
 //! Departures from the source: `docs/src/models/reno.md`.
@@ -95,7 +95,7 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Reno {
-    /// The bytes acknowledged in congestion avoidance that have not grown the window yet.
+    /// The bytes acknowledged in congestion avoidance that have not yet grown the window.
     counted: u64,
     cwnd: TcpWindow,
     capabilities: Capabilities,

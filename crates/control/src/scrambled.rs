@@ -1,4 +1,4 @@
-//! Numbers that look random, for controllers: these have no random stream.
+//! Numbers that look random, for controllers, which have no stream of random numbers.
 
 use accord_units::Time;
 

@@ -1,4 +1,4 @@
-//! The length of a window's step, from the effect of the steps before.
+//! The length of a window's step, derived from the effect of earlier steps.
 //!
 //! At the policy's gain a flow settles with a time constant that grows with its window, and no fixed gain does
 //! better (`docs/src/models/monaco.md`). So the flow measures the slope of its path.
@@ -9,30 +9,31 @@
 //! slope ≤ (peak − |error| + noise) / |W − W₀|
 //! ```
 //!
-//! and at least a*/w. A gain of 1/slope would be Newton's step. The flow takes a [`ROUNDS`]th of
-//! that, if it is more than the policy's. So the gain rises while the error does not react, until
-//! the error closes with a time constant of [`ROUNDS`] round trips, whatever the window is. An error
-//! that changes its sign resets the gain to the policy's.
+//! and at least a*/w. A gain of 1/slope would be Newton's step. The flow uses a [`ROUNDS`]th of that if it is
+//! more than the policy's gain. So the gain rises while the error does not react, until the error decays with
+//! a time constant of [`ROUNDS`] round trips. This holds for any window. An error that changes its sign
+//! resets the gain to the policy's.
 
-/// The time constant in round trips with which a lasting error closes.
+/// The time constant with which a lasting error decays, in round trips.
 const ROUNDS: f64 = 24.0;
 
 /// The round trips over which the error is averaged.
 const MEMORY: f64 = 8.0;
 
-/// The noise of the averaged error, as a part of the target.
+/// The noise of the averaged error, as a fraction of the target.
 const NOISE: f64 = 0.1;
 
-/// The part of the target that is missing on average if the queue counts as empty. An empty queue
-/// does not react to the window until the link is full.
+/// The fraction of the target by which the average error must fall short for the queue to count as
+/// empty. An empty queue does not react to the window until the link is full.
 const EMPTY: f64 = 0.75;
 
-/// The noise of the averaged error over an empty queue, as a part of the target. Steps lengthen more
-/// slowly then, or a flow that is alone would fill the link in one step, empty its queue when it gives
-/// way, and so on. Both constants were chosen by their outcome: of 0.75, 0.9 and 0.95, and of 0.1 and 0.5.
+/// The noise of the averaged error over an empty queue, as a fraction of the target. Steps lengthen more
+/// slowly then. Otherwise a flow that is alone would fill the link in one step, empty its queue when it gives
+/// way, and so on. Both constants were chosen by their outcome, from 0.75, 0.9 and 0.95, and from 0.1 and
+/// 0.5.
 const NOISE_EMPTY: f64 = 0.5;
 
-/// The largest part of the window by which it moves in a round trip, if the gain is more than the
+/// The largest fraction of itself by which the window moves per round trip if the gain exceeds the
 /// policy's.
 pub(crate) const FARTHEST: f64 = 0.125;
 
@@ -45,14 +46,14 @@ pub(crate) struct Secant {
 }
 
 impl Secant {
-    /// Forgets the error: slow start moves the window, not the policy.
+    /// Resets the error, because slow start and not the policy moves the window.
     pub fn reset(&mut self, w: f64) {
         *self = Secant { origin: w, ..Secant::default() };
     }
 
     /// Returns the factor of the policy's step, at least 1. `excess` is the error of a flow with a
-    /// window `w` whose accumulation should be `target`. `passed` is the part of a round trip since
-    /// the last report. `step` gives the policy's step for an error.
+    /// window `w` whose accumulation should be `target`. `passed` is the time since the last report
+    /// as a fraction of a round trip. `step` gives the policy's step for an error.
     pub fn factor(
         &mut self,
         excess: f64,

@@ -1,18 +1,18 @@
 //! Services by accumulation: a contracted rate and a weighted share of the rest, over FIFO queues
 //! [Har02 §IV, §V].
 //!
-//! A flow of rate μ whose packets wait t_q has a = μ·t_q queued. The part x̂·t_q carries the
-//! contracted rate x̂ and does not count. The rest carries the flow's share of the rate that is not
-//! contracted. This part is held at φ·ā:
+//! A flow of rate μ whose packets wait for t_q has a backlog of a = μ·t_q. The part x̂·t_q carries
+//! the contracted rate x̂ and does not count. The rest carries the flow's share of the rate that is
+//! not contracted. This second part is held at φ·ā:
 //!
 //! ```text
 //! a_s = a·(1 − x̂/μ)                 [Har02 eq. 8]
 //! excess = max(a_s − φ·ā, a − A)    [Har02 algorithm 1, step 5]
 //! ```
 //!
-//! The second part bounds the whole backlog of the flow by A, whatever was contracted. A controller
-//! that steers an accumulation to a target holds a service if it steers this excess to zero
-//! instead.
+//! The second term bounds the whole backlog of the flow by A, regardless of the contract. A
+//! controller that steers an accumulation to a target provides a service by steering this excess to
+//! zero instead.
 
 use accord_family::Service;
 
@@ -36,8 +36,9 @@ impl Held {
     }
 
     /// Returns the bytes that are queued in excess of the service. `a` is the accumulation,
-    /// `target` that of a flow of weight 1, and `rate` the egress rate in bytes per second. Below
-    /// the contracted rate the whole backlog carries it [Har02 algorithm 1, step 3].
+    /// `target` the target of a flow of weight 1, and `rate` the egress rate in bytes per second.
+    /// Below the contracted rate the whole backlog carries the contract [Har02 algorithm 1, step
+    /// 3].
     pub fn excess(&self, a: f64, target: f64, rate: f64) -> f64 {
         (self.shared(a, rate) - self.weight * target).max(a - self.limit)
     }

@@ -9,7 +9,7 @@ pub(crate) const INITIAL_WINDOW: Param = size("2 pkt")
     .source("[RFC 5681 §3.1]")
     .declared("initial_window", "Window at the start; at least one packet.");
 
-/// The same for controllers that are of 2013 or later, or model those of kernels.
+/// The initial window of controllers that date from 2013 or later, or that model those of kernels.
 pub(crate) const TEN_PACKETS: Param = INITIAL_WINDOW.default("10 pkt").source("[RFC 6928]");
 
 /// The choice of selective acknowledgements, shared by the TCP-like controllers.
@@ -48,7 +48,7 @@ pub(crate) fn recovery(values: &Values) -> Recovery {
     if values.flag("sack") { Recovery::Sack } else { Recovery::NewReno }
 }
 
-/// Returns the demands of a controller with [`RACK`], of one that has `otherwise` without it.
+/// Returns the demands of a controller with [`RACK`]. `otherwise` is the recovery without it.
 pub(crate) fn rack(values: &Values, otherwise: Recovery) -> Capabilities {
     if values.flag("rack") {
         Capabilities { recovery: Recovery::Rack, proportional: true, ..Capabilities::default() }
@@ -69,9 +69,9 @@ pub(crate) struct TcpWindow {
     pub ssthresh: u64,
     /// The unit of windows, in bytes.
     pub packet: u64,
-    /// The window and the threshold before the last answer to a loss; zero after it was undone.
+    /// The window and the threshold before the last response to a loss, or zero after an undo.
     before: (u64, u64),
-    /// The window at the start, and the largest one after an idle time [RFC 5681 §4.1].
+    /// The window at the start, and the largest window after an idle time [RFC 5681 §4.1].
     initial: u64,
 }
 
@@ -95,7 +95,7 @@ impl TcpWindow {
         self.grow(acked.get().min(self.packet));
     }
 
-    /// Grows the window by `bytes`, at most up to the threshold.
+    /// Grows the window by `step` bytes, at most to the threshold.
     #[inline]
     pub fn grow(&mut self, step: u64) {
         self.window = self.window.saturating_add(step).min(self.ssthresh);
@@ -107,22 +107,21 @@ impl TcpWindow {
         self.window = self.window.saturating_add(self.packet);
     }
 
-    /// Shrinks the window by a packet, to two packets at least. This is no way back into slow
-    /// start.
+    /// Shrinks the window by a packet, but not below two. This does not lead back to slow start.
     pub fn decrement(&mut self) {
         let less = self.window.saturating_sub(self.packet);
         self.window = less.max(2 * self.packet);
         self.ssthresh = self.ssthresh.min(self.window);
     }
 
-    /// Goes on from `window` in congestion avoidance. The window becomes a number of whole packets,
-    /// because only those can be sent, and two at least.
+    /// Continues from `window` in congestion avoidance. The window is rounded to whole packets,
+    /// because only those can be sent, and is at least two packets.
     pub fn continue_from(&mut self, window: u64) {
         self.window = (window - window % self.packet).max(2 * self.packet);
         self.ssthresh = self.window;
     }
 
-    /// Remembers the window before an answer to a loss, for [`undo`](TcpWindow::undo).
+    /// Saves the window before a response to a loss, for [`undo`](TcpWindow::undo).
     pub fn save(&mut self) {
         self.before = (self.window, self.ssthresh);
     }
@@ -141,7 +140,7 @@ impl TcpWindow {
         self.continue_from(path.in_flight.get() / 2);
     }
 
-    /// Reacts to a loss: keeps this part of the bytes in flight, and two packets at least. The
+    /// Reacts to a loss: keeps this fraction of the bytes in flight, and at least two packets. The
     /// result is not rounded to whole packets, for laws whose steps may be much smaller than one.
     pub fn keep(&mut self, part: f64, path: &PathView) {
         self.save();
@@ -168,22 +167,22 @@ impl TcpWindow {
         self.restart_if(what);
     }
 
-    /// Reacts to a mark after [`keep`](TcpWindow::keep): the window may be a single packet, the
-    /// threshold is two packets at least [RFC 9438 §4.6].
+    /// Reacts to a mark after [`keep`](TcpWindow::keep): the window may be a single packet, but the
+    /// threshold is at least two packets [RFC 9438 §4.6].
     pub fn allow_one_packet(&mut self, part: f64, path: &PathView) {
         let kept = (part * path.in_flight.as_f64()).round() as u64;
         self.window = self.window.min(kept.max(self.packet));
     }
 
-    /// Reacts to a timeout: slow start from one packet up to the threshold. A loss has set the
-    /// threshold before [RFC 5681 §3.1].
+    /// Reacts to a timeout: slow start from one packet up to the threshold. A loss has already set
+    /// the threshold [RFC 5681 §3.1].
     fn restart_if(&mut self, what: Congestion) {
         if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
             self.window = self.packet;
         }
     }
 
-    /// Grows the window by the whole bytes of `fraction`, of which the rest stays there.
+    /// Grows the window by the whole bytes of `fraction`, and leaves the rest there.
     #[inline]
     pub fn grow_whole(&mut self, fraction: &mut f64) {
         let whole = *fraction as u64;

@@ -1,4 +1,4 @@
-//! The absence of control, for flows whose rate is their demand.
+//! No control, for flows that send at the rate of their demand.
 
 use crate::prelude::*;
 

@@ -13,11 +13,11 @@
 //!
 //! Thresholds are amounts (proportional fairness), or rates times the base round-trip time
 //! (fairness weighted by propagation delay, Low02's α_s·d_s). With α = β, as in Low02, the window
-//! is still only if the backlog equals both. With early retransmission the transport checks a
+//! rests only if the backlog equals both. With early retransmission the transport checks a
 //! fine-grained timer on the first duplicate acknowledgements [Low02 §1.1].
 //!
-//! With a [`Service`], α and β times the weight bound the backlog beyond the contracted rate's
-//! part. The window also shrinks while more is queued than the limit [Har02 eq. 8].
+//! With a [`Service`], α and β times the weight bound the backlog in excess of the contracted
+//! rate's. The window also shrinks while more is queued than the limit [Har02 eq. 8].
 //!
 //! Departures from the source: `docs/src/models/vegas.md`.
 
@@ -210,12 +210,11 @@ pub struct Vegas {
     /// trip.
     service: Box<Held>,
     gamma: f64,
-    /// True if the window grows in this round of slow start. In the other rounds the growth is
-    /// measured.
+    /// True if the window grows in this round of slow start. The other rounds measure the effect.
     growing: bool,
-    /// The same before the last answer to a loss.
+    /// The value of `growing` before the last response to a loss.
     grew: bool,
-    /// The time until which a further early loss belongs to the round trip already answered.
+    /// The time until which a further early loss belongs to a round trip that was already answered.
     answered_until: Time,
     capabilities: Capabilities,
 }

@@ -1,4 +1,4 @@
-//! Vegas with REM: Vegas's window, moved by the price that links convey by marks instead of by
+//! Vegas with REM: Vegas's window, moved by the price that links convey with marks instead of
 //! queuing delay.
 //!
 //! Once per round trip, with x the rate of the round that ended and p̂ the price that follows from
@@ -13,11 +13,11 @@
 //!
 //! In equilibrium x = α·d / p [Low02 eq. 33]. This is the allocation of Vegas, without the queue
 //! that Vegas needs to measure the price. Because queues are short, the smallest round-trip time is
-//! the true base whenever the flow begins.
+//! the true base regardless of when the flow begins.
 //!
-//! The source does not say over how many packets the share of marks is taken. N is ours. The price
-//! needs every mark, so the receiver's echo has to be accurate, unlike the latch of RFC 3168. The
-//! packets of the flow are always ECN-capable.
+//! The source does not give the number of packets over which the share of marks is taken. N is our
+//! choice. The price needs every mark, so the receiver's echo has to be accurate, unlike the latch
+//! of RFC 3168. The packets of the flow are always ECN-capable.
 
 use crate::estimator::MarkEstimator;
 use crate::prelude::*;
@@ -129,7 +129,7 @@ impl VegasRem {
 impl Controller for VegasRem {
     #[inline]
     fn on_ack(&mut self, ack: &Acked, path: &PathView, _: Time) {
-        // The share is kept up to date in slow start, too [Low02 §6.3].
+        // The share is also kept up to date in slow start [Low02 §6.3].
         let packets = ack.bytes.as_f64() / path.packet.as_f64();
         self.marks.on_ack(packets, ack.marked as f64);
         if self.vegas.listen(ack).is_some() {

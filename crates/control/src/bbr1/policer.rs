@@ -3,11 +3,12 @@
 use crate::Delivery;
 use accord_units::Time;
 
-/// The fewest round trips of an interval, and the most.
+/// The fewest and the most round trips in an interval.
 const ROUNDS: (u32, u32) = (4, 16);
-/// The ratio of lost to delivered bytes from which on an interval counts.
+/// The smallest ratio of lost to delivered bytes at which an interval counts.
 const LOSSY: f64 = 50.0 / 256.0;
-/// The relative and the absolute difference, in bytes per second, of rates that count as one.
+/// The relative and the absolute difference, in bytes per second, up to which two rates count as
+/// equal.
 const SAME: (f64, f64) = (1.0 / 8.0, 4000.0 / 8.0);
 /// The round trips for which the rate of a policer is kept.
 const KEPT: u32 = 48;
@@ -19,7 +20,7 @@ pub(super) struct Policer {
     rounds: u32,
     /// The rate of the last interval that counted, in bytes per second; zero for none.
     last: f64,
-    /// The rate is that of a policer.
+    /// True if the rate is that of a policer.
     found: bool,
     /// The beginning of the interval: its time, and the bytes delivered and lost until then.
     began: Time,

@@ -4,7 +4,7 @@ use super::{Bbr3, MIN_PIPE_CWND, State, paced};
 use crate::Delivery;
 use accord_units::Duration;
 
-/// The part of the bandwidth that is used: one less BBR.PacingMarginPercent.
+/// The fraction of the bandwidth that is used: 1 − BBR.PacingMarginPercent / 100.
 const MARGIN: f64 = 0.99;
 
 impl Bbr3 {

@@ -45,7 +45,7 @@ pub(super) struct Model {
     /// BBR.inflight_shortterm and BBR.inflight_longterm.
     pub inflight_shortterm: u64,
     pub inflight_longterm: u64,
-    /// The state that is restored after a spurious loss.
+    /// The state to restore after a spurious loss.
     pub undo: Undo,
     /// BBR.bw_latest and BBR.inflight_latest.
     bw_latest: f64,

@@ -202,7 +202,7 @@ impl Bbr3 {
         }
     }
 
-    /// AdaptLongTermModel() [§5.3.3.9]. Gives whether it decided on a state.
+    /// AdaptLongTermModel() [§5.3.3.9]. Returns whether it chose a state.
     fn adapt_long_term_model(&mut self, rs: &Delivery) -> bool {
         if self.probe.ack_phase == AckPhase::ProbeStarting && self.rounds.start {
             self.probe.ack_phase = AckPhase::ProbeFeedback;

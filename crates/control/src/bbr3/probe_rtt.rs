@@ -43,7 +43,7 @@ impl Bbr3 {
         }
     }
 
-    /// CheckProbeRTT() [§5.3.4.3]. Gives whether samples are to count as limited by the
+    /// CheckProbeRTT() [§5.3.4.3]. Returns whether samples should count as limited by the
     /// application.
     pub(super) fn check_probe_rtt(&mut self, rs: &Delivery, path: &PathView, now: Time) -> bool {
         if self.state != State::ProbeRtt && self.min_rtt.expired && !self.idle_restart {

@@ -4,9 +4,9 @@
 //! p̂ = −log_φ(1 − m̂)     [Low02 §5, the inverse of eq. 32]
 //! ```
 //!
-//! m̂ is the mean over the packets acknowledged. Older packets count less: each new one counts 1/N.
-//! The first N packets count alike. The logarithm is convex, so p̂ is too high on average, by
-//! about m / (4·N·(1 − m)·ln φ). N has to be large against m / (1 − m).
+//! m̂ is the mean over the acknowledged packets. Each new packet has a weight of 1/N, so older
+//! packets count less. The first N packets count equally. The logarithm is convex, so p̂ is too
+//! high on average, by about m / (4·N·(1 − m)·ln φ). N must be large compared with m / (1 − m).
 
 /// The share of marked packets, and the price that follows from it.
 #[derive(Clone, Debug)]
@@ -32,7 +32,7 @@ impl MarkEstimator {
         }
     }
 
-    /// Takes `packets` acknowledged packets, of which `marked` were marked.
+    /// Takes `packets` acknowledged packets, `marked` of them with a mark.
     #[inline]
     pub fn on_ack(&mut self, packets: f64, marked: f64) {
         let marked = self.early + marked;

@@ -1,4 +1,4 @@
-//! The queuing delay by a filtered delay and a history of base delays [RFC 6817 §2.4.2].
+//! The queuing delay from a filtered delay and a history of base delays [RFC 6817 §2.4.2].
 
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
@@ -9,12 +9,12 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// The smallest delays of the last minutes, and the latest samples.
 #[derive(Clone, Debug)]
 pub(crate) struct QueuingDelay {
-    /// The smallest delay of each minute, the latest last: base_delays.
+    /// base_delays: the smallest delay of each minute, in order of time.
     base: VecDeque<Duration>,
     minutes: usize,
     /// The time at which the last entry of `base` began.
     rolled: Time,
-    /// The latest samples, the latest last: current_delays.
+    /// current_delays: the latest samples, in order of time.
     current: VecDeque<Duration>,
     samples: usize,
 }
@@ -52,12 +52,12 @@ impl QueuingDelay {
         current.saturating_sub(self.base_delay().unwrap_or(sample))
     }
 
-    /// The time for which it remembers.
+    /// The time that the history covers.
     pub fn memory(&self) -> Duration {
         MINUTE * self.minutes as u64
     }
 
-    /// The base delay, once there was a sample.
+    /// The base delay, once there is a sample.
     pub fn base_delay(&self) -> Option<Duration> {
         self.base.iter().copied().min()
     }

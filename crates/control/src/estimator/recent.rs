@@ -1,25 +1,25 @@
-//! The smallest and the largest of the samples of a span of time.
+//! The smallest and the largest sample within a span of time.
 
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The samples of a span of time that may still become its extreme, in the order of their times. It
-/// is used for one of the extremes only.
+/// The samples within a span of time that may still become its extreme, in order of time. An
+/// instance tracks one of the extremes only.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent(VecDeque<(Time, Duration)>);
 
 impl Recent {
-    /// Adds a sample. Returns the smallest of the last `span`.
+    /// Adds a sample. Returns the smallest sample of the last `span`.
     pub fn min(&mut self, sample: Duration, span: Duration, now: Time) -> Duration {
         self.push(sample, span, now, |old, new| old < new)
     }
 
-    /// Adds a sample. Returns the largest of the last `span`.
+    /// Adds a sample. Returns the largest sample of the last `span`.
     pub fn max(&mut self, sample: Duration, span: Duration, now: Time) -> Duration {
         self.push(sample, span, now, |old, new| old > new)
     }
 
-    /// Adds a sample, and forgets those that are older than `span` or that it beats.
+    /// Adds a sample, and drops those that are older than `span` or less extreme.
     fn push(
         &mut self,
         sample: Duration,

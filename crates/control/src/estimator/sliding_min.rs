@@ -6,8 +6,8 @@ use accord_units::Duration;
 ///
 /// Samples fill a block of k. When the block is full, each sample is replaced by the minimum from
 /// it to the end of the block. The next block then overwrites it sample by sample. So the first
-/// entry that is not overwritten yet is the minimum of the old block's samples that are still in
-/// the window.
+/// entry not yet overwritten is the minimum of the old block's samples that are still in the
+/// window.
 #[derive(Clone, Debug)]
 pub(crate) struct SlidingMin {
     /// The samples of this block below `filled`, and from there the minima of the previous block.

@@ -1,4 +1,4 @@
-//! Accumulation estimated by the sender from round-trip times, as Vegas does.
+//! Accumulation, estimated by the sender from round-trip times as in Vegas.
 //!
 //! ```text
 //! a = (cwnd / base_rtt − cwnd / rtt) · base_rtt = cwnd · (1 − base_rtt / rtt)
@@ -8,19 +8,19 @@
 //! the smallest of the last k (Vegas-k [Xia05 §IV-A]), or the true one if the network gives it.
 //!
 //! The choice of cwnd and rtt: acknowledgements that arrive in one round trip answer packets sent
-//! in the round trip before. So the mean rtt of the round goes with the window at the end of the
-//! round before. The effect of that window has been measured by now. The effect of the present
-//! window has not. The estimator takes the mean and not the last sample, because one sample carries
-//! the bursts of other flows, which are several packets on a target of two.
+//! in the round trip before. So the mean rtt of the round is paired with the window at the end of
+//! the round before. The effect of that window has now been measured. The effect of the present
+//! window has not. The estimator takes the mean and not the last sample, because a single sample
+//! includes the bursts of other flows: several packets against a target of two.
 //!
 //! Known biases [Xia05 §IV-A]: queuing on the reverse path counts. The base is wrong after a change
-//! to a longer route, or if there was a queue when the flow began.
+//! to a longer route, and if there was a queue when the flow began.
 
 use crate::Acked;
 use crate::estimator::sliding_min::SlidingMin;
 use accord_units::Duration;
 
-/// The samples of which the base round-trip time is the smallest.
+/// The samples whose smallest is the base round-trip time.
 #[derive(Clone, Debug)]
 enum History {
     All(Duration),
@@ -59,7 +59,8 @@ pub struct VegasEstimator {
     /// The sum of this round's samples in picoseconds, and their number.
     sum: u64,
     samples: u32,
-    /// The window in bytes at the end of the previous round. It is zero before there was one.
+    /// The window in bytes at the end of the previous round. It is zero before the first round has
+    /// ended.
     felt_window: u64,
     backlog: Option<f64>,
     rate: f64,
@@ -71,7 +72,7 @@ impl VegasEstimator {
         VegasEstimator::with(History::Last(SlidingMin::new(k)))
     }
 
-    /// Creates an estimator whose base is given by [`VegasEstimator::tell`].
+    /// Creates an estimator whose base is set by [`VegasEstimator::tell`].
     pub fn told() -> VegasEstimator {
         VegasEstimator::with(History::Told(Duration::MAX))
     }
@@ -87,9 +88,8 @@ impl VegasEstimator {
         VegasEstimator { history, sum: 0, samples: 0, felt_window: 0, backlog: None, rate: 0.0 }
     }
 
-    /// Takes an acknowledgement, with the window in bytes as it was when the acknowledgement
-    /// arrived. Returns an estimate of the accumulation in bytes, a real number, at the end of a
-    /// round that gives one.
+    /// Takes an acknowledgement, with the window in bytes at its arrival. Returns an estimate of
+    /// the accumulation in bytes, a real number, at the end of each round that yields one.
     #[inline]
     pub fn on_ack(&mut self, ack: &Acked, window: u64) -> Option<f64> {
         let estimate = if ack.round_ended { self.end_round(window) } else { None };
@@ -117,8 +117,7 @@ impl VegasEstimator {
         }
         self.rate = felt * samples / sum * 1e12;
         let base = self.base_rtt()?.as_ps() as f64;
-        // The base can be larger than samples of the round, if those are no longer among the last
-        // k.
+        // The base can exceed samples of the round that are no longer among the last k.
         let backlog = felt * (1.0 - base * samples / sum).max(0.0);
         self.backlog = Some(backlog);
         self.backlog
@@ -134,8 +133,8 @@ impl VegasEstimator {
         (base != Duration::MAX).then_some(base)
     }
 
-    /// The rate of the round that ended last, in bytes per second: its window over its mean
-    /// round-trip time. It is zero before there was one.
+    /// The rate in the last complete round, in bytes per second: its window over its mean
+    /// round-trip time. It is zero before the first round has ended.
     pub fn rate(&self) -> f64 {
         self.rate
     }

@@ -63,7 +63,7 @@ pub(super) fn check(values: &Values) -> Result<(), String> {
 }
 
 /// Returns the middle of the thresholds. A flow may settle anywhere between them, depending on the
-/// side from which it comes.
+/// side from which it approaches.
 pub(super) fn target(values: &Values) -> Target {
     match Given::read(values) {
         Ok(Given::Rates(a, b)) => {
