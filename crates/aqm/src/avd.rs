@@ -2,8 +2,8 @@
 //!
 //! A virtual queue sees every arrival and is served at a virtual capacity C̃ that adapts as in AVQ.
 //! Each in-band control packet that passes collects the delay of the virtual queue.
-//! Accumulation-based flows read that delay as a real one. They settle at utilisation γ while the
-//! real queue stays almost empty. Nothing is dropped or marked.
+//! Accumulation-based flows read that delay as a real one. So they settle at utilisation γ while
+//! the real queue stays almost empty. Nothing is dropped or marked.
 //!
 //! On each arrival of b bytes, s seconds after the previous one [Xia05 §IV-D, KS01]:
 //!
@@ -98,7 +98,7 @@ impl Aqm for Avd {
         let VirtualQueue { backlog, capacity, .. } = &mut self.queue;
         self.found = *backlog;
         if self.config.holds_physical {
-            // Both halves of a pair wait for the packet in service.
+            // Both halves of a control pair wait for the packet in service.
             self.physical = queue.waiting() / link;
         }
         *backlog = (*backlog + size).min(self.max_delay * *capacity);

@@ -1,8 +1,8 @@
 //! BAT: a transmit probability per aggregate of traffic, steered by rates and by the excess
 //! bandwidth of the link.
 //!
-//! A packet of aggregate i joins the queue with probability T_i, else it is dropped. T_i is updated
-//! once per period Δt. Here O_i is the rate that the aggregate offered and f_i = T_i·O_i
+//! A packet of aggregate i joins the queue with probability T_i. Otherwise it is dropped. T_i is
+//! updated once per period Δt. Here O_i is the rate that the aggregate offered and f_i = T_i·O_i
 //! [Ple03 eq. 1]:
 //!
 //! ```text
@@ -22,7 +22,7 @@
 //! ```
 //!
 //! So an aggregate with a floor gets the floor and about an equal share of the rest. Without floors
-//! all constants are alike.
+//! all aggregates have the same constants.
 //!
 //! The equilibrium, and departures from the source: `docs/src/models/bat.md`.
 
@@ -124,7 +124,7 @@ pub struct Bat {
 struct State {
     /// The transmit probability T.
     transmit: f64,
-    /// The bytes since the start: all that arrived, and those that joined the queue.
+    /// The bytes that arrived since the start, and those of them that joined the queue.
     offered: u64,
     admitted: u64,
     /// The offered and admitted bytes at the last update.
@@ -161,7 +161,7 @@ impl Bat {
             }
         };
         Bat {
-            // All traffic is one aggregate if none is configured.
+            // All traffic belongs to one aggregate if none is configured.
             aggregates: if own.is_empty() {
                 vec![state(None)]
             } else {
@@ -182,7 +182,7 @@ impl Bat {
         &mut self.aggregates[i]
     }
 
-    /// Returns the signal B: bandwidth is available, or soon will be.
+    /// Returns the signal B: true if bandwidth is available or soon will be.
     fn has_room(&self, queue: &QueueView, seconds: f64) -> bool {
         let below = match self.config.threshold {
             Some(Size::Packets(n)) => (queue.packets as f64) < n,
@@ -293,11 +293,12 @@ impl Aimd for Bat {
 }
 
 impl Config {
-    /// Makes the queue discipline for these aggregates, by name, in the order in which packets
-    /// count them.
+    /// Makes the queue discipline for these aggregates, by name, in the order of the packets'
+    /// indices.
     ///
     /// # Errors
-    /// As [`Config::values`], and when a parameter of an aggregate is out of its range.
+    /// The errors of [`Config::values`], and an error if a parameter of an aggregate is out of its
+    /// range.
     pub fn build(&self, aggregates: &[(&str, AggregateConfig)]) -> Result<Bat, String> {
         let values = with_aggregates(self.values()?, aggregates)?;
         Ok(Bat::new(&values))

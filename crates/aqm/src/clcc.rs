@@ -2,8 +2,8 @@
 //! steers each aggregate's decrease factor until rates have the target ratio.
 //!
 //! The loop runs for each steered aggregate i. Here r is the ratio of its served rate to that of
-//! the unsteered aggregates. r_ref is the same ratio of the max-min fair rates by their shares
-//! [Ple03 eqs. 5, 6].
+//! the unsteered aggregates. r_ref is the ratio of the corresponding max-min fair rates, weighted
+//! by share [Ple03 eqs. 5, 6].
 //!
 //! ```text
 //!     x = (r_ref − r) / r_ref
@@ -25,7 +25,7 @@ use crate::prelude::*;
 use crate::{Bat, bat};
 use std::collections::VecDeque;
 
-/// The interface of a discipline that CLCC can steer, in addition to [`Aqm::aggregate`].
+/// The methods, besides [`Aqm::aggregate`], of a discipline that CLCC can steer.
 pub trait Aimd: Aqm {
     /// The number of aggregates.
     fn aggregates(&self) -> usize;
@@ -97,7 +97,7 @@ struct Target {
     ratio: Option<f64>,
 }
 
-/// The bytes of an aggregate: those that arrived, and those that joined the queue.
+/// The bytes of an aggregate that arrived, and those of them that joined the queue.
 type Counts = (u64, u64);
 
 /// The rates of an aggregate over the averaging window, in bit/s, and its bounds.

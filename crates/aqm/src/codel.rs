@@ -19,7 +19,7 @@
 use crate::prelude::*;
 use accord_family::kind::{duration, flag};
 
-/// The acceptable sojourn time, for CoDel alone or in each queue of FQ-CoDel.
+/// The acceptable sojourn time, for CoDel by itself and in each queue of FQ-CoDel.
 pub(crate) const TARGET: Param = duration("5 ms")
     .symbol("TARGET")
     .source("[RFC 8289 §4.4]")
@@ -78,8 +78,8 @@ pub struct Codel {
     dropping: bool,
     /// The time of the next drop, while dropping.
     next: Time,
-    /// True if a packet was dropped at `next`. `next` then advances if the following packet is late
-    /// as well.
+    /// True if a packet was dropped at `next`. `next` then advances if the following packet is also
+    /// late.
     used: bool,
     /// The approximate number of packets dropped since dropping began, which sets the drop rate.
     count: u32,

@@ -1,4 +1,4 @@
-//! Droptail: every packet that fits passes. The port has the limit.
+//! Droptail: every packet that fits passes. The port enforces the limit.
 
 use crate::prelude::*;
 

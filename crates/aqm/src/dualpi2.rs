@@ -3,8 +3,8 @@
 //!
 //! Packets with ECT(1) or CE wait in queue L, the others in queue C. The base probability p'
 //! follows the longer of the two delays. Classic packets are dropped or marked with its square,
-//! scalable ones are marked with k times p', or by their own delay if that gives a higher
-//! probability:
+//! scalable ones are marked with k times p', or with the probability of their own delay if that is
+//! higher:
 //!
 //! ```text
 //! each Tupdate   p' ← p' + α·(delay − target) + β·(delay − delay before)   [RFC 9332 fig. 8]
@@ -17,8 +17,9 @@
 //!                marked from p'² = 1/k² on                                 [fig. 7, 8c, 12b]
 //! ```
 //!
-//! Probabilities accumulate to marks and drops deterministically (`recur`). The scheduler is
-//! weighted round robin: C has a share of 1/16 of the line while both queues hold packets [§A.2].
+//! Probabilities accumulate deterministically until they yield a mark or a drop (`recur`). The
+//! scheduler is weighted round robin: C has a share of 1/16 of the line while both queues hold
+//! packets [§A.2].
 //!
 //! The port holds the queues (`port/src/dual_queue.rs`). This module decides.
 //!
@@ -68,7 +69,7 @@ pub static FAMILY: Family = Family {
     ..Family::new("dualpi2", Role::Queue(|_| Price::Loss))
 };
 
-/// The backlog in both queues below which nothing is signalled: two packets of 1500 bytes.
+/// The total backlog of both queues below which nothing is signalled: two packets of 1500 bytes.
 const NO_QUEUE: Bytes = Bytes::new(3000);
 
 /// Returns Tupdate.
@@ -194,7 +195,7 @@ impl Aqm for DualPi2 {
         Some(self.updated + self.period)
     }
 
-    /// Keeps the time only: the port, which has the queues, updates the probability.
+    /// Only keeps the time. The port, which has the queues, updates the probability.
     fn on_timer(&mut self, _: &QueueView, now: Time) {
         self.updated = now;
     }

@@ -5,7 +5,7 @@
 //! credit. A queue without credit gets another quantum and goes to the end of the list. A newly
 //! backlogged queue is served before the others until its first quantum is used up. So a flow below
 //! its share has almost no queuing delay [RFC 8290 §4]. If a packet does not fit, packets of the
-//! longest queue in bytes are dropped instead of it.
+//! longest queue in bytes are dropped instead.
 //!
 //! The port holds the queues (`port/src/flow_queues.rs`). This module has their parameters.
 //!

@@ -8,10 +8,10 @@
 //!                                                  [HTM18, triple isolation]
 //! ```
 //!
-//! So a host with one flow gets as much as a host with eight. Where hosts on neither side differ,
-//! flows get equal shares. A new queue counts once it has used up its first quantum. A flow looks
-//! among the `ways` queues of its hash for an unused one, so two flows share a queue only when
-//! all of them are in use \[HTM18\].
+//! So a host with one flow gets as much as a host with eight. If all flows have the same hosts,
+//! they get equal shares. A new queue counts as backlogged once it has used up its first quantum. A
+//! flow looks among the `ways` queues of its hash for an unused one, so two flows share a queue
+//! only when all of them are in use \[HTM18\].
 //!
 //! The port holds the queues and counts for hosts (`port/src/flow_queues.rs`). This module has
 //! their parameters.

@@ -1,9 +1,10 @@
 //! Decisions of queue disciplines, without queues, I/O or a clock.
 //!
 //! A discipline decides for each packet whether it passes, is marked or is dropped. The `port`
-//! crate holds the packets. A new discipline is one file here with its [`accord_family::Family`],
-//! its `mod` line, and one line in `registry.rs`, and is then available to the engines and to
-//! scenarios. A discipline of another crate needs none of this: see [`AnyAqm::foreign`].
+//! crate holds the packets. To add a discipline, write one file here with its
+//! [`accord_family::Family`], its `mod` line and one line in `registry.rs`. The engines and
+//! scenarios then offer it. A discipline of another crate needs none of this: see
+//! [`AnyAqm::foreign`].
 //!
 //! ```
 //! use accord_aqm::{Aqm, AnyAqm, Class, Ecn, FAMILIES, PacketMeta, QueueView, Verdict};
@@ -78,8 +79,8 @@ pub struct PacketMeta {
     pub ecn: Ecn,
     /// The aggregate of the packet: an index into the discipline's aggregates.
     pub aggregate: u8,
-    /// The flow and the direction of the packet, in place of addresses and ports. The number is
-    /// unique per flow.
+    /// The number of the packet's flow and direction, in place of addresses and ports. It is unique
+    /// per flow.
     pub flow: u32,
 }
 
@@ -106,7 +107,7 @@ impl Ecn {
     }
 }
 
-/// The class of a packet's contents, as ports distinguish it.
+/// The class of a packet's contents. Ports distinguish these classes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// Data or acknowledgements.
@@ -133,8 +134,8 @@ pub struct QueueView {
 }
 
 impl QueueView {
-    /// Returns the bytes that wait, without the packet in service, whose size is assumed to be the
-    /// mean. Zero for a link without a queue.
+    /// Returns the bytes that wait, without the packet in service, which is assumed to have the
+    /// mean size. The result is zero for a link without a queue.
     pub fn waiting(&self) -> f64 {
         match self.packets {
             0 => 0.0,
@@ -169,8 +170,8 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Returns the verdict of a discipline of another crate, with a drop instead of a mark that the
-    /// packet cannot carry and its sender would not answer.
+    /// Returns the verdict of a discipline of another crate, with a drop in place of a mark that
+    /// the packet cannot carry.
     #[cold]
     #[inline(never)]
     fn on(self, packet: &PacketMeta) -> Verdict {
@@ -208,12 +209,12 @@ impl<F: FnMut() -> f64> Entropy for F {
     }
 }
 
-/// A queue discipline. Its parameters are checked when it is built; after that no call fails.
+/// A queue discipline. Its parameters are checked when it is built. No call fails after that.
 ///
-/// The port has the limit of the buffer, and drops a packet that does not fit without asking the
-/// discipline.
+/// The port enforces the limit of the buffer. It drops a packet that does not fit without asking
+/// the discipline.
 pub trait Aqm {
-    /// Returns the queues that the discipline requires. Constant.
+    /// Returns the queues that the discipline requires. The value is constant.
     fn structure(&self) -> Structure {
         Structure::Fifo
     }
@@ -230,16 +231,17 @@ pub trait Aqm {
         Verdict::Pass
     }
 
-    /// Returns true if it passes all arrivals, does not depend on them and has no virtual delay, so
-    /// ports may skip the calls. Constant. It may judge departures.
+    /// Returns true if the discipline passes all arrivals, does not depend on them and has no
+    /// virtual delay. Ports may then skip the calls. The value is constant. The discipline may
+    /// still judge departures.
     #[inline]
     fn passes_all(&self) -> bool {
         false
     }
 
-    /// Returns true if it passes every packet that finds the port idle and has left before the next
-    /// arrival, does not depend on such packets and reports nothing about them, so ports may
-    /// skip the calls. Constant.
+    /// Returns true if ports may skip the calls for a packet that finds the port idle and leaves
+    /// before the next arrival. The discipline passes such packets, does not depend on them and
+    /// reports nothing about them. The value is constant.
     fn ignores_lone(&self) -> bool {
         false
     }
@@ -247,8 +249,8 @@ pub trait Aqm {
     /// Notifies the discipline of an arrival that does not fit and is dropped.
     fn on_overflow(&mut self, _packet: &PacketMeta) {}
     /// Decides about the head of the queue before its transmission, `sojourn` after its arrival.
-    /// The port calls it only if [`Aqm::structure`] says so. If the packet is dropped, the port
-    /// continues with the next one.
+    /// The port calls this method only if [`Aqm::structure`] requires it. If the packet is dropped,
+    /// the port continues with the next one.
     fn on_departure(
         &mut self,
         _packet: &PacketMeta,

@@ -16,7 +16,7 @@ impl Maker {
     /// Returns the maker of a family of disciplines.
     ///
     /// # Panics
-    /// Panics if the family has none.
+    /// Panics if the family has no maker.
     pub fn of(family: &Family) -> &'static Maker {
         let maker = family.maker.downcast_ref();
         maker.unwrap_or_else(|| panic!("the family {} has no maker of disciplines", family.name))

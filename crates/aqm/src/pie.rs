@@ -1,5 +1,5 @@
 //! PIE: proportional integral controller enhanced. Drops arrivals with a probability that a
-//! controller sets by the delay of the queue.
+//! controller derives from the delay of the queue.
 //!
 //! The probability is updated once per period. Here d is the delay of the queue and d' that of the
 //! previous period [RFC 8033 §4.2]:
@@ -8,7 +8,7 @@
 //! p ← p + scale·(α·(d − target) + β·(d − d'))
 //! ```
 //!
-//! A packet that arrives is dropped with probability p, except in three cases [§4.1, §4.4]:
+//! An arriving packet is dropped with probability p, except in three cases [§4.1, §4.4]:
 //! - no more than two packets of mean size are queued,
 //! - the delay was less than half the target and p is less than 0.2,
 //! - a burst is allowed, for `max_burst` after p was 0 and the delay was low.
@@ -61,13 +61,13 @@ pub static FAMILY: Family = Family {
     ..Family::new("pie", Role::Queue(|_| Price::Loss))
 };
 
-/// The factor of the probability per period with an empty queue.
+/// The factor by which the probability decays per period with an empty queue.
 const DECAY: f64 = 0.98;
 
 /// The probability up to which packets pass at a low delay.
 const LOW: f64 = 0.2;
 
-/// The probability from which steps are bounded, and the largest step.
+/// The probability above which steps are bounded, and the largest step.
 const BOUNDED: (f64, f64) = (0.1, 0.02);
 
 /// The divisors of a step, each with the probability below which it applies [RFC 8033 §4.2].
@@ -86,7 +86,7 @@ pub struct Pie {
     probability: f64,
     /// The delay d, in seconds.
     delay: f64,
-    /// The rest of an allowed burst.
+    /// The remaining time of an allowed burst.
     burst: Duration,
     updated: Time,
 }

@@ -104,7 +104,7 @@ pub struct Red {
     average: f64,
     /// The packets passed since the last mark while the average was above the lower threshold.
     count: f64,
-    /// The time at which the last packet arrived, and the bytes queued with it.
+    /// The time at which the last packet arrived, and the bytes then queued, including that packet.
     last: (Time, Bytes),
     config: Config,
     /// The thresholds, in bytes or packets.
@@ -148,7 +148,7 @@ impl Red {
         ((served - left.bits_f64()) / size.bits_f64().max(1.0)).max(0.0)
     }
 
-    /// Returns true if the queue is short enough to exempt another packet, with ns-2's rule.
+    /// Returns true if the queue is short enough to exempt another packet by ns-2's rule.
     fn is_short(&self, queue: &QueueView) -> bool {
         self.config.spare_short && queue.packets <= if self.in_bytes { 1 } else { 2 }
     }
@@ -190,7 +190,7 @@ impl Aqm for Red {
             let found = if self.in_bytes {
                 queue.bytes.as_f64()
             } else {
-                // Conversion via a signed integer is one instruction.
+                // The conversion of a signed integer is one instruction.
                 queue.packets as i64 as f64
             };
             self.average += self.config.weight * (found - self.average);

@@ -72,14 +72,15 @@ macro_rules! any_aqm {
                 match self {
                     $(AnyAqm::$variant(a) => a.on_departure(packet, sojourn, queue, now),)*
                     AnyAqm::Foreign(a) => {
-                        // Foreign disciplines are rare, so their branch takes no registers
+                        // Foreign disciplines are rare, so their branch must not take registers
                         // from the others.
                         cold_path();
                         a.on_departure(packet, sojourn, queue, now).on(packet)
                     }
                 }
             }
-            // Inlined: ports call it from one place, and a call costs a packet 20 instructions.
+            // Inlined, because ports call it from one place and a call costs 20 instructions per
+            // packet.
             #[inline(always)]
             fn on_arrival(
                 &mut self,

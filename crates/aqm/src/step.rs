@@ -1,8 +1,8 @@
 //! A step: every packet that arrives at a queue above a threshold is marked [Alizadeh10 §3.1, RFC
 //! 8257 §4.1].
 //!
-//! The queue is the instantaneous one, with the packet in service and without the arriving packet.
-//! Control packets of the high-priority queue pass.
+//! The queue is the instantaneous one. It includes the packet in service but not the arriving
+//! packet. Control packets of the high-priority queue pass.
 
 use crate::prelude::*;
 

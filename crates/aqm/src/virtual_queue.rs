@@ -1,6 +1,7 @@
 //! A virtual queue: real arrivals, served in computation at a virtual capacity.
 //!
-//! [`Avq`](crate::Avq) and [`Avd`](crate::Avd) share it, with their own adaptation of the capacity.
+//! [`Avq`](crate::Avq) and [`Avd`](crate::Avd) share it, but each adapts the capacity in its own
+//! way.
 
 use accord_units::{Rate, Time};
 

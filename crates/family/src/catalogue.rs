@@ -12,7 +12,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// Returns the stacks of others, which come with their controllers.
+    /// Returns the third-party stacks, which have their own controllers.
     pub fn stacks(&self) -> impl Iterator<Item = &'static Stack> {
         let mut stacks: Vec<&'static Stack> = Vec::new();
         for code in self.controllers.iter().filter_map(|family| family.stack) {

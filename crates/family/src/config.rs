@@ -7,12 +7,12 @@
 use crate::{Raw, Values};
 use accord_units::{Duration, Rate, Size};
 
-/// A type that a parameter can have.
+/// A type of a parameter.
 pub trait Field: Sized {
     /// Returns the value of a parameter.
     fn of(values: &Values, name: &str) -> Self;
 
-    /// Returns the parameter as a file would have it; `None` where it is not given.
+    /// Returns the parameter in the form of a file, or `None` if it is not given.
     fn raw(&self) -> Option<Raw>;
 }
 
@@ -32,7 +32,7 @@ macro_rules! field {
 }
 
 field!(f64, number, x => Raw::Number(*x));
-// A number beyond i64 is beyond every range.
+// A number beyond i64 is out of every range.
 field!(u64, integer, n => Raw::Integer(i64::try_from(*n).unwrap_or(i64::MAX)));
 field!(bool, flag, b => Raw::Flag(*b));
 field!(Size, size, s => Raw::Text(s.to_string()));
@@ -52,10 +52,10 @@ impl<F: Field> Field for Option<F> {
     }
 }
 
-/// Sets a parameter from a field; the error names the parameter.
+/// Sets a parameter from a field. The error names the parameter.
 ///
 /// # Errors
-/// When the family has no such parameter, or it is out of its range.
+/// If the family has no such parameter, or the value is out of its range.
 pub fn set(values: &mut Values, name: &'static str, field: &impl Field) -> Result<(), String> {
     let Some(raw) = field.raw() else {
         return Ok(());
@@ -66,17 +66,17 @@ pub fn set(values: &mut Values, name: &'static str, field: &impl Field) -> Resul
 
 /// Parameters that a program has set.
 pub trait Parameters {
-    /// Puts them into values of their family.
+    /// Writes the parameters into values of their family.
     ///
     /// # Errors
-    /// When one is out of its range; the message names it.
+    /// If a parameter is out of its range. The message names it.
     fn set(&self, values: &mut Values) -> Result<(), String>;
 }
 
 /// Returns values with these aggregates, by name.
 ///
 /// # Errors
-/// When a parameter of an aggregate is out of its range, or the family's check refuses them.
+/// If a parameter of an aggregate is out of its range, or the family's check rejects the values.
 pub fn with_aggregates(
     mut values: Values,
     aggregates: &[(&str, impl Parameters)],
@@ -89,13 +89,14 @@ pub fn with_aggregates(
     Ok(values)
 }
 
-/// Declares the parameters of a family, once: the struct that programs set, and the table
-/// ([`Param`](crate::Param)) that scenario files, the reference and messages are made from. `of aggregates of`
-/// declares the parameters that each of its aggregates has.
+/// Declares the parameters of a family once. The result is a struct for programs and a table
+/// ([`Param`](crate::Param)) for scenario files, the reference and messages. `of aggregates of` declares the
+/// parameters of each aggregate.
 ///
-/// An entry is the documentation, the name, the type and the rest of the [`Param`](crate::Param), made by the
-/// functions of [`kind`](crate::kind). An entry without documentation has that of its [`Param`](crate::Param),
-/// which several families share. An entry without `pub` and type is in the table only.
+/// An entry consists of the documentation, the name, the type and the rest of the [`Param`](crate::Param),
+/// made by the functions of [`kind`](crate::kind). An entry without documentation takes that of its
+/// [`Param`](crate::Param), which several families share. An entry without `pub` and type is only in the
+/// table.
 ///
 /// `of FAMILY => Made()` adds `build()`, which checks the parameters and passes them to `Made::new`.
 ///
@@ -144,7 +145,8 @@ macro_rules! params {
 
         $(
             impl $config {
-                /// Makes it with these parameters. A controller is for packets of this size.
+                /// Builds the controller or the discipline from these parameters. A controller is
+                /// built for packets of this size.
                 ///
                 /// # Errors
                 /// As [`values`](Self::values).
@@ -155,11 +157,11 @@ macro_rules! params {
         )?
 
         impl $config {
-            /// Returns the parameters in the form that scenarios have them in.
+            /// Returns the parameters in the form of scenarios.
             ///
             /// # Errors
-            /// When one is out of its range, or they contradict each other; the message says
-            /// which.
+            /// If a parameter is out of its range, or parameters contradict each other. The message
+            /// names them.
             pub fn values(&self) -> Result<$crate::Values, String> {
                 let mut values = $family.defaults();
                 $crate::Parameters::set(self, &mut values)?;

@@ -14,7 +14,7 @@ pub enum Dynamics {
     Window(fn(&Values, &FlowFacts) -> WindowDynamics),
     /// A queue discipline's.
     Queue(fn(&Values, &QueueFacts) -> QueueDynamics),
-    /// There are none; the reason, for users, as the second half of a sentence.
+    /// No equations. The text gives users the reason, as the second half of a sentence.
     Missing(&'static str),
 }
 
@@ -23,7 +23,7 @@ pub enum Dynamics {
 pub struct FlowFacts {
     /// Size of a data packet on the wire.
     pub packet: Bytes,
-    /// φ: the target is to be multiplied by it. What else a service asks for, the engine does.
+    /// The weight φ, a factor of the target. The engine provides the rest of the service.
     pub weight: f64,
     /// True if the service contracts a rate.
     pub has_contract: bool,
@@ -32,9 +32,9 @@ pub struct FlowFacts {
 /// The facts of a queue that a discipline's dynamics may depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueFacts {
-    /// Size of the data packets that come.
+    /// The size of the arriving data packets.
     pub packet: Bytes,
-    /// The limit of the queue, in bytes; infinite if it has none.
+    /// The limit of the queue, in bytes, or infinity if there is no limit.
     pub buffer: f64,
 }
 
@@ -47,8 +47,8 @@ pub struct WindowDynamics {
     pub reads: Reads,
     /// The sender's base round-trip time.
     pub base: BaseRtt,
-    /// The most that the law grows the window by in a round trip, in bytes; laws of the sign and
-    /// Reno say it themselves.
+    /// The most that the law grows the window by per round trip, in bytes. Reno and laws of the
+    /// sign fix it themselves.
     pub most: f64,
     /// The window at the start, in bytes.
     pub initial: f64,
@@ -56,20 +56,20 @@ pub struct WindowDynamics {
     pub growth: f64,
     /// The accumulation that ends slow start, in bytes.
     pub leave: f64,
-    /// The fraction of the window that is kept then.
+    /// The fraction of the window that is kept at the end of slow start.
     pub keep: f64,
-    /// Acknowledgements clock the window: the queues of acknowledgements delay the sender's
-    /// measurements, and look like its own queue.
+    /// True if acknowledgements clock the window. The queues of acknowledgements then delay the
+    /// sender's measurements, and look like its own queue.
     pub window_clocked: bool,
     /// True if packets can be marked.
     pub ecn: bool,
     /// The reaction to a loss, or to a mark that stands for one.
     pub gives_up: GivesUp,
-    /// The way from a window to the data that is outstanding, of a flow that decides once per round trip
-    /// and whose window bounds that data; none for windows that act at each acknowledgement.
+    /// The relation of the window to the outstanding data, for a flow that decides once per round trip and
+    /// whose window bounds that data. It is `None` for windows that act at each acknowledgement.
     pub rounds: Option<Rounds>,
-    /// The answers to data per round trip, at most one per packet: infinite for one per packet, and zero
-    /// for none.
+    /// The number of answers to data per round trip, at most one per packet. Infinity means one per packet,
+    /// and zero none.
     pub answers: f64,
 }
 
@@ -78,15 +78,15 @@ pub struct WindowDynamics {
 pub struct Rounds {
     /// The round-trip time over which the window is paced.
     pub pace: Pace,
-    /// Each second probe of the queue goes ahead of the next data packet. After the window shrank it
-    /// waits until that packet may go, and finds the queue of the new window.
+    /// True if every second probe of the queue is sent ahead of the next data packet. After a reduction of
+    /// the window it waits until that packet may be sent, and measures the queue of the new window.
     pub turns: bool,
 }
 
 /// The round-trip time over which a window is paced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pace {
-    /// That of the latest report.
+    /// The round-trip time of the latest report.
     Latest,
     /// The moving average of round-trip times, with a weight of 1/8 [RFC 6298 §2.3].
     Smoothed,
@@ -118,10 +118,10 @@ impl WindowDynamics {
 pub enum GivesUp {
     /// The window.
     Window,
-    /// The part of its accumulation that carries no contract. It grows by nothing in a round trip with
-    /// a loss.
+    /// The part of its accumulation that carries no contract. The flow does not grow in a round trip with a
+    /// loss.
     Accumulation {
-        /// The share of the data sent that may be lost. Beyond that the flow halves the window.
+        /// The share of the sent data that may be lost. Above it the flow halves the window.
         bound: f64,
     },
 }
@@ -156,7 +156,7 @@ pub enum WindowLaw {
         low: f64,
         /// β, in bytes.
         high: f64,
-        /// Both are in bytes per second of base round-trip time instead.
+        /// True if both are in bytes per second of base round-trip time instead.
         per_second: bool,
     },
     /// A packet more per round trip [RFC 5681].
@@ -167,7 +167,7 @@ pub enum WindowLaw {
         c: f64,
         /// β.
         beta: f64,
-        /// Slow start ends when the round-trip time rises [RFC 9406].
+        /// True if slow start ends when the round-trip time rises [RFC 9406].
         hystart: bool,
     },
     /// No window.
@@ -177,7 +177,7 @@ pub enum WindowLaw {
 /// A sender's knowledge of its accumulation a, with x its rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Reads {
-    /// Queuing and virtual delays of the way there: a = x·(q + v).
+    /// Queuing and virtual delays of the forward path: a = x·(q + v).
     Delay,
     /// Round-trip times: a = w·(1 − min rtt/rtt).
     RoundTrip,
@@ -209,7 +209,7 @@ pub enum BaseRtt {
 pub struct QueueDynamics {
     /// The law.
     pub law: QueueLaw,
-    /// Marks packets that can be marked instead of dropping them.
+    /// True if the queue marks packets instead of dropping them where it can.
     pub ecn: bool,
 }
 
@@ -225,12 +225,12 @@ pub enum QueueLaw {
         utilisation: f64,
         /// α, in 1/s.
         gain: f64,
-        /// The most that it shows, in seconds.
+        /// The largest delay that it shows, in seconds.
         longest: f64,
         /// True if the virtual delay contains the delay of the physical queue.
         holds_physical: bool,
     },
-    /// Marks or drops what overflows a virtual queue [Xia05 §IV-D].
+    /// Marks or drops arrivals that overflow a virtual queue [Xia05 §IV-D].
     Avq {
         /// γ.
         utilisation: f64,
@@ -243,9 +243,9 @@ pub enum QueueLaw {
     Rem {
         /// ln φ.
         ln_phi: f64,
-        /// Of the price in milliseconds, per byte.
+        /// The gain of the price, in milliseconds per byte.
         gain: f64,
-        /// Of the backlog, per second: the weight over the period.
+        /// The gain of the backlog, per second: the weight over the period.
         backlog: f64,
         /// True if dropped bytes count as arrivals.
         dropped: bool,
@@ -256,7 +256,7 @@ pub enum QueueLaw {
         min: f64,
         /// The upper one.
         max: f64,
-        /// Bytes that count as one in the thresholds.
+        /// The size of a unit of the thresholds, in bytes.
         unit: f64,
         /// Bytes of a packet.
         packet: f64,
@@ -264,13 +264,13 @@ pub enum QueueLaw {
         ln_keep: f64,
         /// The probability at the upper threshold.
         probability: f64,
-        /// The probability rises to 1 at twice the upper threshold, instead of jumping.
+        /// True if the probability rises to 1 at twice the upper threshold instead of jumping.
         gentle: bool,
     },
-    /// Marks or drops ever more often while packets have waited longer than a target for longer than an
+    /// Marks or drops with rising frequency while packets have waited longer than a target for more than an
     /// interval [RFC 8289].
     Codel {
-        /// The longest sojourn time that is not too long, in seconds.
+        /// The longest acceptable sojourn time, in seconds.
         target: f64,
         /// In seconds.
         interval: f64,

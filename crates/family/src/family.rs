@@ -17,25 +17,25 @@ pub struct Family {
     pub source: &'static str,
     /// The parameters.
     pub params: &'static [Param],
-    /// Words of older files that a parameter no longer has: the parameter, the word, and the present
+    /// Words of older files that a parameter no longer accepts: the parameter, the old word and the present
     /// word. The error for the old word names the present one.
     pub former: &'static [(&'static str, &'static str, &'static str)],
     /// The check of relations between parameters. Its message names the fault and the remedy.
     pub check: fn(&Values) -> Result<(), String>,
-    /// Returns the value that the family takes for an absent parameter of this name, by the other
-    /// parameters; [`Value::Absent`] if it takes none.
+    /// Returns the value that the family derives from the other parameters for an absent parameter
+    /// of this name, or [`Value::Absent`] if there is none.
     pub absent: fn(&Values, &str) -> Value,
     /// The objective of a controller or the price of a discipline, for theory.
     pub role: Role,
     /// The dynamics in a fluid, or the reason why there are none.
     pub dynamics: Dynamics,
-    /// The variables of a controller that runs record where a scenario asks for them.
+    /// The variables of a controller that runs record if a scenario asks for them.
     pub inner: &'static [Inner],
-    /// The congestion control of the kernel that the family is a model of, if there is one.
+    /// The kernel's congestion control that the family models, if any.
     pub kernel: Option<&'static str>,
-    /// The QUIC stack by whose trait the family is written, if there is one.
+    /// The QUIC stack whose trait the family implements, if any.
     pub stack: Option<StackCode>,
-    /// The page of the book, below `docs/src`. It is "" for a family that the book does not know.
+    /// The page of the book, below `docs/src`. It is "" for a family without a page in the book.
     pub page: &'static str,
     /// The constructor for the engines that move packets: a `Maker` of the crate of controllers or
     /// of the crate of disciplines. Other crates have no use for it.
@@ -84,7 +84,7 @@ impl Family {
         }
     }
 
-    /// Returns the dynamics of a controller's window in a fluid, or the reason why it has none.
+    /// Returns the dynamics of a controller's window in a fluid, or the reason why there are none.
     pub fn window_dynamics(
         &self,
     ) -> Result<fn(&Values, &FlowFacts) -> WindowDynamics, &'static str> {
@@ -95,7 +95,7 @@ impl Family {
         }
     }
 
-    /// Returns the dynamics of a discipline's queue in a fluid, or the reason why it has none.
+    /// Returns the dynamics of a discipline's queue in a fluid, or the reason why there are none.
     pub fn queue_dynamics(
         &self,
     ) -> Result<fn(&Values, &QueueFacts) -> QueueDynamics, &'static str> {

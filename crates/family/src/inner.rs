@@ -1,14 +1,14 @@
-//! The variables of controllers that runs record where a scenario asks for them.
+//! The variables of controllers that runs record if a scenario asks for them.
 
 use crate::{Catalogue, Family};
 use std::sync::{PoisonError, RwLock};
 
-/// A variable of a controller: its inner state, as its source names it. A [`Family`] declares its variables,
-/// and its controllers give their values in the same order.
+/// A variable of a controller's inner state, named as in its source. A [`Family`] declares its variables. Its
+/// controllers return the values in the same order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Inner {
-    /// The name in files and tables: the name of a family, a dot, and that of the variable, such as
-    /// "bbr3.max_bw".
+    /// The name in files and tables, such as "bbr3.max_bw": the name of the family, a dot and the
+    /// name of the variable.
     pub name: &'static str,
     /// The kind of its values.
     pub quantity: Quantity,
@@ -39,7 +39,7 @@ impl Inner {
         Inner { name, quantity, doc }
     }
 
-    /// Returns the names of the states, or none for a variable that is no state.
+    /// Returns the names of the states, or an empty list for a variable that is not a state.
     pub const fn states(&self) -> &'static [&'static str] {
         match self.quantity {
             Quantity::State(states) => states,
@@ -51,7 +51,7 @@ impl Inner {
 /// The inner state of a sender at the instant of a sample.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct InnerState {
-    /// The data in flight as the sender counts it, in bytes.
+    /// The data in flight by the sender's count, in bytes.
     pub in_flight: Option<u64>,
     /// The rate of pacing in bit/s.
     pub pacing: Option<f64>,
@@ -62,7 +62,7 @@ pub struct InnerState {
     pub variables: Vec<f64>,
 }
 
-/// The variables of the families that this process has, in the order of their names.
+/// The variables of the families in this process, in the order of their names.
 static DECLARED: RwLock<Vec<&'static Inner>> = RwLock::new(Vec::new());
 
 /// Returns the variables of all families in the catalogues that were [declared](Catalogue::declare), in the
@@ -72,8 +72,8 @@ pub fn declared() -> Vec<&'static Inner> {
 }
 
 impl Catalogue {
-    /// Makes the variables of the controllers known by their names, which files and command lines use. It
-    /// does no harm to declare a catalogue again.
+    /// Registers the variables of the controllers under their names, which files and command lines use. A
+    /// catalogue may be declared repeatedly.
     pub fn declare(&self) {
         let new = self.controllers.iter().flat_map(|family: &&Family| family.inner);
         let known = declared();

@@ -1,5 +1,5 @@
-//! Parameters by the kind of their values. They begin with the default, written as in a scenario
-//! file; a parameter with the default "" is absent unless it is given.
+//! Constructors of parameters by the kind of their values. The first argument is the default,
+//! written as in a scenario file. A parameter with the default "" is absent unless it is given.
 
 use crate::{Kind, Meaning, Param};
 
@@ -52,7 +52,7 @@ pub const fn aggregates(params: &'static [Param]) -> Param {
 ///
 /// # Panics
 ///
-/// Panics if there is none, when the program is compiled.
+/// Panics at compile time if there is none.
 pub const fn same(params: &[Param], name: &str) -> Param {
     let mut i = 0;
     while i < params.len() {
@@ -73,22 +73,22 @@ const fn is_same(a: &[u8], b: &[u8]) -> bool {
 }
 
 impl Param {
-    /// Returns it with another default.
+    /// Returns the parameter with another default.
     pub const fn default(self, default: &'static str) -> Param {
         Param { default, ..self }
     }
 
-    /// Returns it with a symbol.
+    /// Returns the parameter with a symbol.
     pub const fn symbol(self, symbol: &'static str) -> Param {
         Param { symbol, ..self }
     }
 
-    /// Returns it with a source.
+    /// Returns the parameter with a source.
     pub const fn source(self, source: &'static str) -> Param {
         Param { source, ..self }
     }
 
-    /// Returns it with a meaning for other code.
+    /// Returns the parameter with a meaning for other code.
     pub const fn meaning(self, meaning: Meaning) -> Param {
         Param { meaning, ..self }
     }
@@ -98,7 +98,8 @@ impl Param {
         Param { doc, ..self }
     }
 
-    /// Returns it with a name and, unless `doc` is empty, with the text of a documentation comment.
+    /// Returns the parameter with a name and, unless `doc` is empty, with the text of a
+    /// documentation comment.
     pub const fn declared(self, name: &'static str, doc: &'static str) -> Param {
         if doc.is_empty() {
             Param { name, ..self }

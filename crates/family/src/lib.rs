@@ -2,7 +2,7 @@
 //!
 //! Each controller and each discipline declares itself once, as a [`Family`] with its [`params!`].
 //! The scenario language reads, checks and documents its parameters from that table. The
-//! constructor gets them as [`Values`], already in range. Theory takes the [`Objective`] or the
+//! constructor receives them as [`Values`], already in range. Theory takes the [`Objective`] or the
 //! [`Price`] from the family. The fluid engine takes its [`Dynamics`], and the packet engines take
 //! its maker.
 

@@ -1,4 +1,4 @@
-//! The tables of parameters in the documentation, made from the families themselves.
+//! The tables of parameters in the documentation, generated from the families.
 
 use crate::{Family, Kind, Param};
 use std::fmt::Write;

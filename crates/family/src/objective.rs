@@ -12,10 +12,10 @@ pub enum Objective {
         /// The accumulation kept.
         target: Size,
     },
-    /// Keeps `target` queued as `Accumulation` does, and more where the flow finds that others fill the
-    /// queue, or takes its own for theirs. Theory has the first only, and says so.
+    /// Keeps `target` queued as `Accumulation` does. The flow keeps more if it finds that others fill the
+    /// queue, or takes its own backlog for theirs. Theory covers only the first case, and says so.
     AccumulationUnlessOthers {
-        /// The accumulation kept while no others fill the queue.
+        /// The accumulation that the flow keeps while no other flows fill the queue.
         target: Size,
     },
     /// Keeps `rate × base round-trip time` queued. This is Vegas with α in packets per second,
@@ -24,9 +24,9 @@ pub enum Objective {
         /// The accumulation kept, divided by the base round-trip time.
         rate: Rate,
     },
-    /// Keeps `target` queued as one of the two above would. The flow judges its accumulation by
-    /// round-trip times against the smallest that it has measured. So data that was queued when the
-    /// flow began counts as propagation [Low02 theorem 3].
+    /// Keeps `target` queued as one of the two above would. The flow infers its accumulation from
+    /// round-trip times relative to the smallest that it has measured. So data that was queued when
+    /// the flow began counts as propagation [Low02 theorem 3].
     MeasuredAccumulation {
         /// The accumulation kept beyond the part that the flow takes for propagation.
         target: Target,
@@ -41,8 +41,8 @@ pub enum Objective {
     },
     /// Fills the buffer and backs off on loss. It keeps no accumulation at a target.
     Loss,
-    /// Fills the buffer as several flows together, by the weight of its service. It holds no
-    /// contract.
+    /// Fills the buffer as several flows together would, by the weight of its service. It does not
+    /// hold a contract.
     WeightedLoss,
     /// Keeps no accumulation at a target: it steers a rate, a delay or a share of marks.
     /// No utility is known that describes its shares.
@@ -60,7 +60,7 @@ pub enum Target {
     PerRoundTrip(Rate),
 }
 
-/// The congestion signal that a queue discipline shows to flows. Theory takes it as the price of
+/// The congestion signal that a queue discipline gives to flows. Theory takes it as the price of
 /// the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Price {
@@ -71,7 +71,7 @@ pub enum Price {
         /// The fraction of the rate that is used in equilibrium.
         utilisation: f64,
     },
-    /// A price that marks show while the queue stays empty. A packet passes without a mark with
+    /// A price that marks convey while the queue stays empty. A packet passes without a mark with
     /// probability φ to the power of minus the price in milliseconds [Low02 eq. 31].
     Marks {
         /// The base φ, more than 1.

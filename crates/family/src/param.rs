@@ -30,20 +30,20 @@ pub enum Kind {
     Rate,
     /// One of the given words.
     Choice(&'static [&'static str]),
-    /// A table from names of aggregates to tables of these parameters, by which a queue discipline
-    /// treats each kind of traffic. None of the inner parameters is of this kind.
+    /// A table of these parameters per aggregate, by name, with which a queue discipline treats
+    /// each kind of traffic. None of the inner parameters is of this kind.
     Aggregates(&'static [Param]),
 }
 
-/// The meaning of a parameter for code that does not know the family, such as an explanation that
-/// runs a scenario again with smaller packets.
+/// The meaning of a parameter for code that does not know the family. An example is an explanation
+/// that repeats a scenario with smaller packets.
 ///
-/// An amount ([`Kind::Size`]) that is given in packets needs none: it is kept in bytes.
+/// An amount ([`Kind::Size`]) in packets needs no meaning here, because it stays the same in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// Only the family knows it. Other code leaves the value alone.
+    /// Known only to the family. Other code leaves the value alone.
     Own,
-    /// A whole number of packets, or of samples of which each packet gives one.
+    /// A whole number of packets, or of samples with one per packet.
     Packets,
     /// A number whose inverse is a number of packets.
     PerPacket,
@@ -60,7 +60,7 @@ pub enum Meaning {
 pub struct Param {
     /// The key in a scenario file.
     pub name: &'static str,
-    /// The symbol in the papers, or "" without one.
+    /// The symbol in the papers, or "" if there is none.
     pub symbol: &'static str,
     /// The kind of quantity.
     pub kind: Kind,
@@ -75,7 +75,7 @@ pub struct Param {
     pub source: &'static str,
 }
 
-/// A value as it stands in a file, before a parameter gives it a meaning.
+/// A value as in a file, before a parameter gives it a meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Raw {
     /// A string.
@@ -91,7 +91,7 @@ pub enum Raw {
 /// A value with the meaning of its parameter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// No value: it was not given, and there is no default.
+    /// No value: none was given, and there is no default.
     Absent,
     /// A number.
     Number(f64),
@@ -182,7 +182,7 @@ impl Kind {
 }
 
 impl Param {
-    /// Returns the default. It is read by the same code as the values of a file.
+    /// Returns the default. The code that reads the values of a file also reads the default.
     ///
     /// # Panics
     /// Panics if the table itself is wrong. A test calls

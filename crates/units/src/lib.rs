@@ -1,6 +1,6 @@
 //! Quantities with units, and their text form.
 //!
-//! Every interface of Accord uses these types. The name of each constructor and getter says its
+//! Every interface of Accord uses these types. The name of each constructor and getter states its
 //! unit. Time is counted in whole picoseconds. So one byte at 1 Tbit/s (8 ps) is exact, and a run
 //! of 200 days fits.
 //!

@@ -122,14 +122,14 @@ impl Rate {
     }
 
     /// Returns the time that `size` takes at this rate, rounded down to the picosecond. Returns
-    /// [`Duration::MAX`] for rate zero. A port that must not lose the fraction carries it over
-    /// itself.
+    /// [`Duration::MAX`] for rate zero. A port that must not lose the fraction has to carry it
+    /// over.
     #[inline]
     pub fn transmission(self, size: Bytes) -> Duration {
         if self.0 == 0 {
             return Duration::MAX;
         }
-        // A division of 64 bits is one instruction, and is enough for a packet.
+        // A 64-bit division is one instruction, and suffices for a packet.
         if let Some(bits) = size.0.checked_mul(8_000_000_000_000) {
             return Duration::from_ps(bits / self.0);
         }

@@ -5,12 +5,12 @@ use crate::text::{self, ParseError, Unit};
 use std::fmt;
 use std::str::FromStr;
 
-/// An amount of data, in bytes or in packets of the flow that the amount is about.
+/// An amount of data, in bytes or in packets of the flow concerned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
     /// A number of bytes.
     Bytes(Bytes),
-    /// A number of packets. A fraction has a meaning for a target.
+    /// A number of packets. It may be a fraction, which is meaningful for a target.
     Packets(f64),
 }
 

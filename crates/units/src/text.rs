@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-/// A unit: its name and the number of base units that it is worth.
+/// A unit: its name and its size in base units.
 pub(crate) struct Unit {
     name: &'static str,
     scale: f64,
-    /// True for a name that is parsed and never printed.
+    /// True for a name that is parsed but never printed.
     alias: bool,
 }
 
@@ -59,7 +59,7 @@ pub(crate) use text;
 /// The reason why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The problem, with the text that has it.
+    /// The problem, with the text that caused it.
     pub problem: String,
     /// The form that was expected, with an example.
     pub expected: &'static str,
@@ -73,16 +73,17 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// The largest number of base units. Below 2^63 there is room for the sum of two of them.
+/// The largest number of base units. It is below 2^63, so the sum of two such numbers does not
+/// overflow.
 const LARGEST: u64 = 9_200_000_000_000_000_000;
 
-/// Parses `number unit` into whole base units. Refuses a missing or unknown unit, a number that is
-/// negative or not finite, and a number that does not fit 63 bits.
+/// Parses `number unit` into whole base units. Rejects a missing or unknown unit, a negative or
+/// non-finite number, and a number that does not fit in 63 bits.
 pub(crate) fn parse(s: &str, units: &[Unit], expected: &'static str) -> Result<u64, ParseError> {
     parse_beside(s, units, &[], expected)
 }
 
-/// [`parse`] where units of `others`, which are parsed elsewhere, are valid, too.
+/// Parses as [`parse`] does, but also accepts the units `others`, which are parsed elsewhere.
 pub(crate) fn parse_beside(
     s: &str,
     units: &[Unit],
@@ -141,8 +142,8 @@ pub(crate) fn parse_beside(
 }
 
 /// Returns the value of a plain decimal of up to 19 digits if it is a whole number of base units
-/// below 2^62. So the text that [`print`] writes is parsed to the last digit. A float has only 53
-/// bits.
+/// below 2^62. So the text that [`print`] writes is parsed to the last digit, although a float has
+/// only 53 bits.
 fn exact(number: &str, unit: &Unit) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole}{fraction}");
@@ -182,8 +183,8 @@ fn clip(s: &str) -> String {
     }
 }
 
-/// Returns a hundredth of a number. It is the float next to the decimal, which a division would
-/// miss.
+/// Returns a hundredth of a number. The result is the float nearest to the decimal, which a
+/// division would miss.
 pub fn percent(number: &str) -> Option<f64> {
     let number = number.trim();
     let percent: f64 = number.parse().ok()?;

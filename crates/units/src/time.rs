@@ -64,7 +64,7 @@ impl Time {
 impl Duration {
     /// A span of zero.
     pub const ZERO: Duration = Duration(0);
-    /// The longest span, some 213 days.
+    /// The longest span, about 213 days.
     pub const MAX: Duration = Duration(u64::MAX);
 
     /// Creates a span of `ps` picoseconds.
@@ -188,7 +188,7 @@ impl Mul<u64> for Duration {
     }
 }
 
-/// Saturates at 213 days, the most that there is.
+/// Saturates at [`Duration::MAX`], about 213 days.
 impl From<std::time::Duration> for Duration {
     fn from(d: std::time::Duration) -> Duration {
         let ps = d.as_nanos().saturating_mul(u128::from(PS_PER_NS));
@@ -196,7 +196,7 @@ impl From<std::time::Duration> for Duration {
     }
 }
 
-/// Cuts off fractions of a nanosecond.
+/// Truncates fractions of a nanosecond.
 impl From<Duration> for std::time::Duration {
     fn from(d: Duration) -> std::time::Duration {
         std::time::Duration::from_nanos(d.0 / PS_PER_NS)

@@ -5,7 +5,7 @@ pub trait Words: Copy + 'static {
     /// The words, each with its value. A value that is not a word, such as a quantile, has no entry.
     const WORDS: &'static [(&'static str, Self)];
 
-    /// Returns the words in their order.
+    /// Returns the words in order.
     fn words() -> Vec<&'static str> {
         Self::WORDS.iter().map(|(word, _)| *word).collect()
     }
@@ -26,9 +26,9 @@ pub trait Words: Copy + 'static {
     }
 }
 
-/// Makes an enumeration from its values and their words in files, with [`Words`], `FromStr` and a
-/// getter of the word. The name of the getter follows `by`. The getter of an enumeration that ends with variants in
-/// braces returns an option: these have no word.
+/// Makes an enumeration from its values and their words in files, with [`Words`], `FromStr` and a getter of
+/// the word. The name of the getter follows `by`. If the enumeration ends with variants in braces, the getter
+/// returns an option, because these variants have no word.
 ///
 /// ```
 /// use accord_units::{Words, words};
@@ -64,7 +64,7 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All values, in their order.
+            /// All values, in order.
             pub const ALL: [$name; [$($word),+].len()] = [$($name::$variant),+];
 
             /// Returns the word in files.

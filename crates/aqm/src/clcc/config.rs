@@ -60,11 +60,12 @@ accord_family::params! {
 }
 
 impl Config {
-    /// Makes the queue discipline for these aggregates, by name, in the order in which packets
-    /// count them.
+    /// Makes the queue discipline for these aggregates, by name, in the order of the packets'
+    /// indices.
     ///
     /// # Errors
-    /// As [`Config::values`], and when a parameter of an aggregate is out of its range.
+    /// The errors of [`Config::values`], and an error if a parameter of an aggregate is out of its
+    /// range.
     pub fn build(&self, aggregates: &[(&str, AggregateConfig)]) -> Result<Clcc<Bat>, String> {
         let values = with_aggregates(self.values()?, aggregates)?;
         Ok(Clcc::<Bat>::new(&values))
