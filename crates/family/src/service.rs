@@ -1,21 +1,22 @@
-//! The share of the network that a flow is to get.
+//! The share of the network that a flow should get.
 
 use accord_units::{Bytes, Rate, words};
 
 /// A contracted rate, and a weighted share of the rate that is not contracted [Har02 eq. 3].
 ///
-/// A controller that keeps an accumulation ā holds a service by the size of its accumulation. This
-/// needs plain FIFO queues and no admission control. Of the accumulation, only the part that
-/// carries more than the contracted rate counts against weight × ā [Har02 eqs. 4-8].
+/// A controller that keeps an accumulation ā provides a service through the size of its
+/// accumulation. This needs only plain FIFO queues, and no admission control. Only the part of the
+/// accumulation that carries more than the contracted rate counts against weight × ā [Har02 eqs.
+/// 4-8].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Service {
-    /// x̂, the rate that the flow gets before anything is shared. Zero is not a contract.
+    /// x̂, the rate that the flow gets before the rest is shared. Zero means no contract.
     pub contract: Rate,
     /// φ, the flow's part of the shared rate, as a multiple of its controller's target. It is more
     /// than zero.
     pub weight: f64,
-    /// A, the most that the flow may have queued in all [Har02 eq. 16]. It is no less than weight ×
-    /// target. A flow stopped by it behaves as one without a contract that keeps A queued.
+    /// A, the largest total backlog of the flow [Har02 eq. 16]. It is at least weight × target. A
+    /// flow at this limit behaves like one without a contract that keeps A queued.
     pub limit: Option<Bytes>,
 }
 

@@ -1,20 +1,21 @@
-//! The declaration of a stack of others.
+//! The declaration of a third-party stack.
 
 use crate::Values;
 use std::any::Any;
 use std::fmt;
 
-/// A stack of others, which can carry flows in packets and live. Families by the stack's own trait
-/// name it ([`Family::stack`](crate::Family::stack)), and so bring it into a catalogue.
+/// A third-party stack, which can carry flows in the packet engine and live. A family written for
+/// the stack's own trait names it in [`Family::stack`](crate::Family::stack), and so adds it to a
+/// catalogue.
 #[derive(Clone, Copy)]
 pub struct Stack {
     /// The name in a scenario file.
     pub name: &'static str,
-    /// The check whether the stack can run the controller that the values describe. Its message is
-    /// the reason why not.
+    /// The check whether the stack can run the controller that the values describe. Its message
+    /// gives the reason if not.
     pub check: fn(&Values) -> Result<(), String>,
-    /// The check whether runs in packets with this controller are repeatable, so their digests are
-    /// equal. Its message is the reason why not.
+    /// The check whether runs in packets with this controller are repeatable, with equal digests.
+    /// Its message gives the reason if not.
     pub repeats: fn(&Values) -> Result<(), &'static str>,
     /// The constructor of connections: a `Connector` of the crate of transports. Other crates have
     /// no use for it.
@@ -34,11 +35,11 @@ impl fmt::Debug for Stack {
     }
 }
 
-/// A family's code by the trait of a stack.
+/// A family's code for the trait of a stack.
 #[derive(Clone, Copy, Debug)]
 pub struct StackCode {
-    /// The stack, in its forms. The constructor is the same for all of them.
+    /// The forms of the stack. All of them share the constructor.
     pub stacks: &'static [&'static Stack],
-    /// The constructor of the stack's controller, for the crate of the stack alone.
+    /// The constructor of the stack's controller, for use by the crate of the stack only.
     pub maker: &'static (dyn Any + Send + Sync),
 }

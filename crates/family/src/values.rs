@@ -3,7 +3,7 @@
 use crate::{Family, Objective, Param, Raw, Role, Value};
 use accord_units::{Duration, Rate, Size};
 
-/// The parameters of one use of a [`Family`], complete and each in its range.
+/// The parameters of one use of a [`Family`]: complete, and each within its range.
 #[derive(Clone, Debug)]
 pub struct Values {
     family: &'static Family,
@@ -34,7 +34,7 @@ macro_rules! getter {
             })
         }
 
-        /// Returns the same as a `Some`, or `None` if the parameter was not given and has no
+        /// Returns the same value as a `Some`, or `None` if the parameter was not given and has no
         /// default.
         pub fn $option(&self, name: &str) -> Option<$type> {
             match self.get(name) {
@@ -57,14 +57,14 @@ impl Values {
     }
 
     /// Returns whether a controller with these parameters sends a stream, whose packets are
-    /// acknowledged one by one. Tunnels and senders that do not respond do not.
+    /// acknowledged one by one. Tunnels and unresponsive senders do not.
     pub fn is_stream(&self) -> bool {
         let role = &self.family.role;
         matches!(role, Role::Controller(_)) && role.objective(self) != Some(Objective::Unresponsive)
     }
 
-    /// Returns the reason why the TCP of an operating system cannot have a controller with these
-    /// parameters, if there is one.
+    /// Returns the reason, if any, why an operating system's TCP cannot run a controller with these
+    /// parameters.
     pub fn unfit_for_tcp(&self) -> Option<String> {
         let why = match self.family.role {
             Role::Controller(_) if self.is_stream() => return None,
@@ -78,7 +78,8 @@ impl Values {
         Some(format!("{name} cannot run in the kernel's TCP: it {why}"))
     }
 
-    /// Returns the parameters of an aggregate, to be set. A new aggregate starts with the defaults.
+    /// Returns the parameters of an aggregate for changes. A new aggregate starts with the
+    /// defaults.
     pub fn aggregate_mut(&mut self, name: &str) -> &mut Values {
         let known = self.aggregates.iter().position(|(n, _)| n == name);
         let i = known.unwrap_or_else(|| {
@@ -90,11 +91,11 @@ impl Values {
         &mut self.aggregates[i].1
     }
 
-    /// Makes `names` the aggregates, in this order. An aggregate without values so far gets the
-    /// defaults. A family without such parameters stays as it is.
+    /// Makes `names` the aggregates, in this order. An aggregate without values gets the defaults.
+    /// A family without such parameters is left unchanged.
     ///
     /// # Errors
-    /// Returns the name of an aggregate that has values and is not among `names`.
+    /// If an aggregate has values and is not among `names`. The error is its name.
     pub fn arrange_aggregates(&mut self, names: &[String]) -> Result<(), String> {
         if self.family.aggregate_params().is_empty() {
             return Ok(());
@@ -124,8 +125,8 @@ impl Values {
     /// Sets one parameter from a value of a file.
     ///
     /// # Errors
-    /// Fails if the name is unknown, or if the value is not of the parameter's kind or not in its
-    /// range.
+    /// Fails if the name is unknown, or if the value is not of the parameter's kind or is out of
+    /// its range.
     pub fn set(&mut self, name: &str, raw: &Raw) -> Result<(), String> {
         let i = self.params.iter().position(|p| p.name == name).ok_or_else(|| {
             let known: Vec<_> = self.params.iter().map(|p| p.name).collect();
@@ -157,8 +158,8 @@ impl Values {
         self.values[i]
     }
 
-    /// Returns the value that a parameter has in effect: its own, or the one that the family takes
-    /// for an absent one.
+    /// Returns the effective value of a parameter: its own, or the value that the family
+    /// substitutes for an absent one.
     ///
     /// # Panics
     /// As [`get`](Self::get).

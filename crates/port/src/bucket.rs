@@ -5,7 +5,7 @@ use accord_units::{Bytes, Duration, Rate, Time};
 /// Picoseconds in a second times bits in a byte.
 const PS_BITS: i128 = 8_000_000_000_000;
 
-/// A token bucket. It holds bytes, fills at a rate, and is full at the start.
+/// A token bucket, which counts bytes, fills at a rate, and is full at the start.
 #[derive(Clone, Debug)]
 pub struct Bucket {
     /// The rate in bit/s.
@@ -35,8 +35,8 @@ impl Bucket {
         self.since = now;
     }
 
-    /// Takes the tokens of a packet that arrives at `now`. Returns false, and takes none, if the
-    /// bucket has too few.
+    /// Takes the tokens for a packet that arrives at `now`. Returns false and takes none if there
+    /// are too few.
     pub fn take(&mut self, now: Time, size: Bytes) -> bool {
         self.fill(now);
         let cost = i128::from(size.get()) * PS_BITS;
@@ -47,9 +47,9 @@ impl Bucket {
         enough
     }
 
-    /// Takes the tokens of a packet that is ready at `now`, as soon as the bucket has them. Returns
-    /// that time. A packet larger than the bucket goes when the bucket is full, and the next one waits
-    /// until its own tokens are there in addition to those that this one lacked.
+    /// Takes the tokens for a packet that is ready at `now`, as soon as the bucket has them. Returns that
+    /// time. A packet larger than the bucket is sent when the bucket is full. The next packet then waits for
+    /// its own tokens and for those that this one lacked.
     pub fn wait(&mut self, now: Time, size: Bytes) -> Time {
         self.fill(now);
         let cost = i128::from(size.get()) * PS_BITS;
@@ -77,7 +77,8 @@ mod tests {
         let mut bucket = Bucket::new(Rate::from_bps(8_000_000), Bytes::new(3000));
         let size = Bytes::new(1000);
         let taken = |bucket: &mut Bucket, at| bucket.take(us(at), size);
-        // Three at once; then a microsecond too early, which costs nothing, and in time.
+        // Three pass at once. The next comes a microsecond too early, which costs no tokens, and
+        // then in time.
         for (at, passes) in [
             (0, true),
             (0, true),
@@ -87,7 +88,7 @@ mod tests {
             (1000, true),
             (1999, false),
             (2000, true),
-            // Full again after 3 ms, and no fuller after a second.
+            // The bucket is full again after 3 ms, and no fuller after a second.
             (1_000_000, true),
             (1_000_000, true),
             (1_000_000, true),
@@ -103,12 +104,12 @@ mod tests {
         let size = Bytes::new(1000);
         let starts: Vec<Time> = (0..4).map(|_| bucket.wait(us(0), size)).collect();
         assert_eq!(starts[..2], [us(0), us(0)]);
-        // 500 bytes are there, so 500 us are to wait.
+        // The bucket holds 500 bytes, so the packet waits 500 us.
         assert_eq!(starts[2], us(500));
     }
 
     /// 3 bit/s: 8 bits take 2.67 s, and the third of a picosecond is carried over. The first two
-    /// packets need not wait.
+    /// packets do not wait.
     #[test]
     fn no_fraction_is_lost() {
         let mut bucket = Bucket::new(Rate::from_bps(3), Bytes::new(2));

@@ -23,8 +23,8 @@ impl Count {
     /// Raises each number to at least that of `other`.
     #[inline]
     pub fn raise(&mut self, other: Count) {
-        // Most backlogs are not the largest. Without branches both are compared as a vector, for which
-        // many processors have no instruction.
+        // The branches are rarely taken, since most backlogs are not the largest. Without branches the
+        // compiler compares a vector, for which many processors have no instruction.
         if other.packets > self.packets {
             cold_path();
             self.packets = other.packets;
@@ -74,9 +74,9 @@ pub struct Counters {
     pub refused: Count,
     /// The packets that the policer dropped, and the acknowledgements that later ones superseded.
     pub filtered: Count,
-    /// The packets marked. They count as served, too.
+    /// The packets marked. They also count as served.
     pub marked: Count,
-    /// The waiting times of the packets that were dropped after they were queued: bytes times
+    /// The sum of the waiting times of packets dropped after they were queued, in bytes times
     /// picoseconds.
     pub in_vain: u128,
 }
@@ -103,8 +103,8 @@ impl Counters {
     }
 }
 
-/// The integral of the waiting packets over time. The mean over a span is exactly the difference of
-/// two areas over the length of the span.
+/// The integral of the waiting packets over time. The mean over a span is exactly the difference
+/// between two areas, divided by the length of the span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Area {
     /// Packets times picoseconds.
@@ -138,7 +138,7 @@ impl Area {
         self.bytes = self.bytes.wrapping_add(at * u128::from(size));
     }
 
-    /// Returns the area up to `now`, if the packets `there` have entered and not left.
+    /// Returns the area up to `now`. The packets `there` have entered and not yet left.
     pub(crate) fn with(self, there: Count, now: Time) -> Area {
         let now = u128::from(now.as_ps());
         Area {

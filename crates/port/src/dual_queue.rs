@@ -13,7 +13,7 @@ pub(crate) struct DualQueues<P> {
     aqm: DualPi2,
     low_latency: VecDeque<(Time, P)>,
     classic: VecDeque<(Time, P)>,
-    /// The bytes that wait in both.
+    /// The bytes that wait in both queues.
     bytes: u64,
     /// The excess of L over its weight since packets waited in C, in bytes times weights. C is
     /// served while it is above zero.
@@ -34,7 +34,7 @@ impl<P: PortPacket> DualQueues<P> {
 
     /// Adds a packet: ECT(1) and CE to L, the others to C [RFC 9332 fig. 3].
     pub fn push(&mut self, now: Time, packet: P) {
-        // An idle link begins in favour of L [RFC 9332 §A.1].
+        // An idle link starts in favour of L [RFC 9332 §A.1].
         if self.low_latency.is_empty() && self.classic.is_empty() {
             self.credit = 0.0;
         }

@@ -1,8 +1,8 @@
 //! The queue of a tunnel at its edge: FQ-CoDel for each class, and a scheduler of the classes.
 //!
-//! The controller keeps the network nearly empty, so packets wait here, and the site decides their
-//! order. A class below its contracted rate goes first. The others share the rest of the rate by
-//! their weights (start-time fair queueing). One packet is taken out ahead of its departure, so
+//! The controller keeps the network nearly empty, so packets wait here and the site decides their
+//! order. A class below its contracted rate is served first. The others share the rest of the rate
+//! by their weights (start-time fair queueing). One packet is taken out ahead of its departure, so
 //! its size is known.
 
 use crate::{DropReason, Limit, Port, PortPacket};
@@ -11,19 +11,19 @@ use accord_aqm::fq_codel::Config;
 use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate, Time};
 
-/// The port sends in no time. The sender paces the tunnel.
+/// The port sends instantly, because the sender paces the tunnel.
 const AT_ONCE: Rate = Rate::from_bps(1_000_000_000_000);
 
 /// The burst of a class at its contracted rate, in packets of the largest size.
 const BURST: f64 = 2.0;
 
-/// The least interval of CoDel, and its target then, as [RFC 8289 §4.3, §4.4] has them.
+/// The least interval of CoDel and the target that belongs to it [RFC 8289 §4.3, §4.4].
 const INTERVAL: Duration = Duration::from_ms(100);
 const TARGET: Duration = Duration::from_ms(5);
-/// The interval in round trips of the tunnel. The flows inside have a longer round trip: they wait at the
-/// edge, and for packets that are sent again.
+/// The interval in round trips of the tunnel. The flows inside have a longer round trip, because they wait at
+/// the edge and for packets that are sent again.
 const ROUND_TRIPS: u64 = 4;
-/// The part of the interval above its least value by which the target grows.
+/// The growth of the target as a fraction of the interval's excess over its least value.
 const GROWTH: f64 = 0.1;
 
 /// The packets of a class.
@@ -69,7 +69,7 @@ pub struct ClassCounts {
     pub waiting: (u64, u64),
     /// The packets that were dropped because they had waited too long.
     pub late: u64,
-    /// The packets that were dropped because there was no room.
+    /// The packets that were dropped for lack of room.
     pub overflowed: u64,
     /// The packets that were marked.
     pub marked: u64,
@@ -107,10 +107,10 @@ impl<P: PortPacket> Edge<P> {
         }
     }
 
-    /// Sets the round-trip time of the tunnel, by which CoDel knows a queue that lasts from a burst.
+    /// Sets the round-trip time of the tunnel, with which CoDel distinguishes a standing queue from a burst.
     pub fn set_round_trip(&mut self, round_trip: Duration) {
         let interval = INTERVAL.max(round_trip * ROUND_TRIPS);
-        // Few changes, because each looks at all flows.
+        // Changes are kept rare, because each one visits all flows.
         if interval > self.interval.mul_f64(1.25) || interval < self.interval.mul_f64(0.75) {
             self.interval = interval;
             let target = TARGET + interval.saturating_sub(INTERVAL).mul_f64(GROWTH);
@@ -136,7 +136,7 @@ impl<P: PortPacket> Edge<P> {
         let class = class.min(self.queues.len() - 1);
         let queue = &mut self.queues[class];
         if queue.port.held().packets == 0 {
-            // An idle class saves no share.
+            // An idle class does not save up its share.
             queue.got = queue.got.max(self.virtual_time);
         }
         let mut secret = || (self.secret >> 11) as f64 / (1u64 << 53) as f64;
@@ -272,8 +272,8 @@ mod tests {
         edge.head(now, &mut |_, _| ())
     }
 
-    /// Sends at 8 Mbps (a packet of 1000 bytes per ms) for a second with all classes full, and returns
-    /// the packets of each.
+    /// Sends at 8 Mbps (a packet of 1000 bytes per ms) for a second with all classes backlogged. Returns the
+    /// number of packets of each class.
     fn sent(shares: &[Service]) -> Vec<u64> {
         let mut edge = Edge::new(shares, Bytes::new(100_000), Bytes::new(1000), 1);
         let mut sent = vec![0; shares.len()];
@@ -296,7 +296,7 @@ mod tests {
         let got = sent(&[share(0, 1.0), share(0, 3.0)]);
         assert!(close(got[0], 250) && close(got[1], 750), "{got:?}");
         let got = sent(&[share(4_000_000, 1.0), share(0, 1.0), share(0, 3.0)]);
-        // 500 by contract, and 1:1:3 of the other 500.
+        // 500 packets by contract, and the other 500 in the ratio 1:1:3.
         assert!(close(got[0], 600), "{got:?}");
         assert!(close(got[1], 100) && close(got[2], 300), "{got:?}");
     }
@@ -323,7 +323,7 @@ mod tests {
         assert!((45..=55).contains(&second), "{second}");
     }
 
-    /// A class that was idle sends two packets ahead by its contract, no more.
+    /// A class that was idle sends at most two packets ahead under its contract.
     #[test]
     fn a_contract_saves_up_two_packets() {
         let shares = [share(0, 1.0), share(4_000_000, 1.0)];
@@ -346,7 +346,7 @@ mod tests {
             assert_eq!(edge.len(), left + 1, "the head counts");
             sent.push(edge.take().expect("a head").class);
         }
-        // Two by its contract; then by equal weights, of which class 0 has had a packet more.
+        // Two by contract, and then by equal weights, where class 0 is one packet ahead.
         assert_eq!(sent, [1, 1, 1, 0, 1, 0, 1, 0, 1, 0]);
     }
 

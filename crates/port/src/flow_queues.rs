@@ -1,4 +1,5 @@
-//! A queue per flow, served by deficit round robin [RFC 8290], optionally by host \[HTM18\].
+//! A queue per flow, served by deficit round robin [RFC 8290], optionally with isolation of hosts
+//! \[HTM18\].
 //!
 //! The parameters and their meaning are in `aqm/src/fq_codel.rs` and `aqm/src/host_fq.rs`.
 
@@ -7,7 +8,8 @@ use accord_aqm::{Aqm, Codel, Entropy, FqCodel, QueueView, Verdict};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The parts of a byte in which credit is counted, so a quantum can be divided.
+/// The number of units of credit per byte. The units are fractions so that a quantum can be
+/// divided.
 const BYTE: i64 = 1 << 16;
 
 /// The queue of the flows with one hash.
@@ -15,13 +17,13 @@ const BYTE: i64 = 1 << 16;
 struct FlowQueue<P> {
     packets: VecDeque<(Time, P)>,
     bytes: u64,
-    /// The credit of the queue in this round, in parts of a [`BYTE`]. It is negative after a packet
-    /// larger than the credit.
+    /// The credit of the queue in this round, in units of 1/[`BYTE`] byte. It is negative after a
+    /// packet larger than the credit.
     credit: i64,
     codel: Codel,
     list: ListState,
-    /// The flows whose packets the queue holds, or has held since it was idle. It is used with
-    /// several ways only.
+    /// The flows whose packets the queue holds, or has held since it was idle. It is used only with
+    /// several ways.
     flows: Vec<u32>,
     /// The source and the destination of the first flow in the queue.
     hosts: [u32; 2],
@@ -77,13 +79,12 @@ pub(crate) struct FlowQueues<P> {
     /// it.
     places: Box<[u32]>,
     queues: Vec<FlowQueue<P>>,
-    /// The queues that have just begun to hold packets, which are served first [RFC 8290 §4.2].
+    /// The newly backlogged queues, which are served first [RFC 8290 §4.2].
     new: VecDeque<u32>,
-    /// The other queues that hold packets, or did in their last round.
+    /// The other queues that hold packets, or held packets in their last round.
     old: VecDeque<u32>,
     /// The flow and the size of the latest packet, if it passed while all queues were idle. Its
-    /// queue enters no list until another packet arrives, and needs none if no packet arrives
-    /// before it has left.
+    /// queue enters a list only if another packet arrives before this one has left.
     alone: Option<(u32, Bytes)>,
     /// The hosts of the flows, if the discipline shares by host.
     isolation: Option<Isolation>,
@@ -91,8 +92,8 @@ pub(crate) struct FlowQueues<P> {
 
 const NONE: u32 = u32::MAX;
 
-/// The number of packets for which an idle queue keeps memory. A queue that kept more would hold
-/// the memory of its longest backlog.
+/// The number of packets for which an idle queue keeps memory. Without this limit a queue would
+/// keep the memory of its longest backlog.
 const KEPT: usize = 16;
 
 impl<P: PortPacket> FlowQueues<P> {
@@ -135,7 +136,7 @@ impl<P: PortPacket> FlowQueues<P> {
         queue.bytes += meta.size.get();
     }
 
-    /// Passes a packet that leaves as it arrives, while all queues are empty.
+    /// Passes a packet that leaves at its arrival, while all queues are empty.
     pub fn pass(&mut self, now: Time, packet: &P, entropy: &mut dyn Entropy) {
         let meta = packet.meta();
         let place = self.place(meta.flow, entropy);
@@ -234,8 +235,8 @@ impl<P: PortPacket> FlowQueues<P> {
         place
     }
 
-    /// Returns the way that a flow takes: the one that holds its packets, so they stay in
-    /// order, else an idle one, else the way of its hash.
+    /// Returns the way that a flow takes: the one that holds its packets, so they stay in order, or
+    /// else an idle one, or else the way of its hash.
     fn way(&self, slot: usize, ways: usize, flow: u32) -> usize {
         let first = slot - slot % ways;
         let all = || (0..ways).map(|k| first + (slot - first + k) % ways);
@@ -268,7 +269,7 @@ impl<P: PortPacket> FlowQueues<P> {
             }
             let Some((arrived, packet)) = queue.packets.pop_front() else {
                 list.pop_front();
-                // An empty new queue moves to the old ones before it can be new again. Otherwise a
+                // An empty new queue becomes an old one before it can be new again. Otherwise a
                 // flow could always be first.
                 if is_new {
                     queue.list = ListState::OldEmpty;

@@ -13,8 +13,8 @@ impl Hosts {
         Hosts(hosts.into_iter().collect())
     }
 
-    /// Returns the source and the destination of a flow. A flow that is not in the table has hosts
-    /// of its own.
+    /// Returns the source and the destination of a flow. A flow that is not in the table has its
+    /// own hosts.
     pub(crate) fn of(&self, flow: u32) -> [u32; 2] {
         let own = [u32::MAX - flow; 2];
         self.0.get(flow as usize).copied().unwrap_or(own)

@@ -1,19 +1,19 @@
 //! An output port: two strict-priority FIFO queues, a queue discipline, exact service, and counters
 //! that add up.
 //!
-//! There are two forms of the same port. [`Port`] holds packets and is stepped: a packet is
-//! offered, its service begins, its service ends. It has every feature of a port. [`Timeline`]
-//! holds no packets. It computes the departure of a packet when the packet arrives. This is
-//! possible with one FIFO queue, a discipline that judges arrivals only and a rate that never
-//! changes. Tests compare the two. [`PortState`] is the state of a [`Port`] without its packets,
-//! for a caller that holds the packets of a droptail port itself.
+//! There are two forms of the same port. [`Port`] holds packets and proceeds in steps: a packet is
+//! offered, its service begins, its service ends. It has all features. [`Timeline`] holds no
+//! packets. It computes the departure of a packet when the packet arrives. This is possible with
+//! one FIFO queue, a discipline that judges arrivals only and a rate that never changes. Tests
+//! compare the two. [`PortState`] is the state of a [`Port`] without its packets, for a caller that
+//! holds the packets of a droptail port itself.
 //!
 //! [`Edge`] is the queue of a tunnel between two sites: a port for each class of packets, scheduled
 //! by contracts and weights.
 //!
-//! A packet may arrive at the very instant at which another one has left. The place of the other
-//! one may then count as free or as taken. A coin decides, as a function of the port's secret and
-//! the time (`ties.rs`).
+//! A packet may arrive at the very instant at which another one leaves. The other's place may then
+//! count as free or as taken. A coin toss decides, as a function of the port's secret and the time
+//! (`ties.rs`).
 //!
 //! ```
 //! use accord_aqm::{AnyAqm, Class, DropTail, Ecn, PacketMeta};
@@ -77,7 +77,7 @@ pub use timeline::Timeline;
 
 use accord_units::Bytes;
 
-/// The limit of a queue, the packet in service included.
+/// The limit of a queue, including the packet in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// The most packets.
@@ -100,8 +100,8 @@ impl Limit {
         Limit { bytes, ..Limit::UNLIMITED }
     }
 
-    /// Returns true if a packet of `size` fits in addition to `packets` packets with `bytes` bytes
-    /// in all.
+    /// Returns true if a packet of `size` fits in addition to `packets` packets of `bytes` bytes in
+    /// total.
     #[inline]
     fn fits(&self, packets: u64, bytes: u64, size: Bytes) -> bool {
         packets < self.packets && bytes + size.get() <= self.bytes.get()

@@ -1,9 +1,9 @@
 //! A line that sends at delivery opportunities only, as mahimahi's link shell does.
 //!
 //! At each opportunity a number of bytes leave: the rest of a packet, then bytes of the packets
-//! behind it. A packet has left when its last byte has. The bytes of an opportunity that no packet
-//! takes are lost. An opportunity serves packets that arrived before it: a packet that arrives at
-//! its very instant at an idle line waits for the next one.
+//! behind it. A packet has left when its last byte has left. Unused bytes of an opportunity are
+//! lost. An opportunity serves packets that arrived before it. A packet that arrives at an idle
+//! line at the very instant of an opportunity waits for the next one.
 
 use accord_units::{Bytes, Duration, Time};
 use std::sync::Arc;
@@ -52,8 +52,8 @@ impl Opportunities {
         all
     }
 
-    /// Serves a packet of `size` from `now` on. `busy_until` is the end of the packet before it.
-    /// Returns the end of this packet.
+    /// Serves a packet of `size` from `now` on. `busy_until` is the departure of the previous
+    /// packet. Returns the departure of this one.
     pub fn send(&mut self, now: Time, busy_until: Time, size: Bytes) -> Time {
         if now > busy_until {
             self.left = 0;
@@ -90,7 +90,7 @@ impl Opportunities {
         if round > self.round {
             (self.round, self.place) = (round, 0);
         }
-        // The end of one round is the start of the next: there may be opportunities at both.
+        // The end of one round is the start of the next, and there may be opportunities at both.
         while self.time(self.round, self.place) <= now {
             let (round, place) = (self.round, self.place);
             let rest = &self.times[place..];
@@ -116,7 +116,7 @@ impl Opportunities {
     }
 }
 
-/// Returns the instant of a time in milliseconds of a round.
+/// Returns the instant that is `time` milliseconds into a round.
 fn at(round: u64, length: u64, time: u32) -> Time {
     let start = round.saturating_mul(length);
     Time::from_ps(start) + Duration::from_ms(time.into())
@@ -135,9 +135,9 @@ mod tests {
         Opportunities::new([2, 3, 3, 10].into(), Bytes::new(1504))
     }
 
-    /// Worked out by hand: 1000 + 504 bytes at 2 ms; the other 496 of the second packet and all of
-    /// the third at 3 ms leave 8 bytes; these and the 992 of the second opportunity at 3 ms are the
-    /// fourth packet.
+    /// Worked out by hand: 1000 + 504 bytes leave at 2 ms. The other 496 of the second packet and
+    /// all of the third leave at 3 ms, which leaves 8 bytes. These and 992 of the second
+    /// opportunity at 3 ms are the fourth packet.
     #[test]
     fn packets_that_wait_share_opportunities() {
         let mut line = four();
@@ -173,7 +173,7 @@ mod tests {
         let size = Bytes::new(700);
         let first = line.send(ms(1), Time::ZERO, size);
         assert_eq!(first, ms(2));
-        // The rest of the opportunity at 2 ms is gone, and an arrival at 3 ms is too late for 3 ms.
+        // The rest of the opportunity at 2 ms is lost, and an arrival at 3 ms is too late for 3 ms.
         let second = line.send(ms(3), first, size);
         assert_eq!(second, ms(10));
         // 1504 - 700 bytes are left for a packet that waits.

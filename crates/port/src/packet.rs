@@ -1,9 +1,10 @@
-//! The packet, as ports need it.
+//! The view of a packet that ports need.
 
 use accord_aqm::PacketMeta;
 use accord_units::Duration;
 
-/// A packet as ports see it. The simulator passes it by value, and a live router with its buffer.
+/// A packet as seen by ports. The simulator passes it by value, a live router together with its
+/// buffer.
 pub trait PortPacket {
     /// Returns the size, the class and the ECN capability.
     fn meta(&self) -> PacketMeta;
@@ -14,7 +15,8 @@ pub trait PortPacket {
     }
     /// Sets the congestion mark.
     fn mark(&mut self);
-    /// Returns true if the packet collects virtual delay. Ports compute none for others.
+    /// Returns true if the packet collects virtual delay. Ports do not compute it for other
+    /// packets.
     fn collects_virtual_delay(&self) -> bool {
         true
     }

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 /// The stages ahead of the queue.
 #[derive(Clone, Debug)]
 struct Entry {
-    /// Drops packets that it has no tokens for.
+    /// Drops packets for which it has no tokens.
     policer: Option<Bucket>,
-    /// True if an acknowledgement removes the waiting ones that it supersedes.
+    /// True if an acknowledgement removes waiting acknowledgements that it supersedes.
     thinning: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Port<P, A = AnyAqm> {
     low: Queues<P>,
 }
 
-/// The state of the port can be read through it.
+/// Gives access to the state of the port.
 impl<P, A> std::ops::Deref for Port<P, A> {
     type Target = PortState;
 
@@ -42,8 +42,8 @@ impl<P, A> std::ops::Deref for Port<P, A> {
 }
 
 impl<P: PortPacket, A: Aqm> Port<P, A> {
-    /// Creates an empty port. `secret` decides ties of arrivals with departures, as the
-    /// documentation of the crate says.
+    /// Creates an empty port. `secret` decides ties of arrivals with departures: see the
+    /// documentation of the crate.
     pub fn new(rate: Rate, limit: Limit, aqm: A, secret: u64) -> Port<P, A> {
         Port::with_service(Service::new(rate), limit, aqm, secret)
     }
@@ -67,8 +67,8 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
     }
 
     /// Returns the same port with a policer in front of the queue, and with a filter that drops
-    /// acknowledgements when later ones arrive. Packets have to be offered: [`Port::pass`] is not
-    /// for such a port.
+    /// acknowledgements when later ones arrive. Packets must be offered, because [`Port::pass`]
+    /// does not apply to such a port.
     pub fn with_entry(self, policer: Option<Bucket>, thinning: bool) -> Port<P, A> {
         Port {
             entry: (policer.is_some() || thinning).then(|| Box::new(Entry { policer, thinning })),
@@ -77,7 +77,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
     }
 
     /// Returns the same port with the hosts of flows. `hosts` is called only if the discipline
-    /// shares by host. Without hosts each flow is a host of its own.
+    /// shares by host. Without hosts each flow counts as a host of its own.
     pub fn with_hosts(mut self, hosts: impl FnOnce() -> Hosts) -> Port<P, A> {
         if let Queues::Flows(queues) = &mut self.low {
             queues.set_hosts(hosts);
@@ -85,16 +85,16 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         self
     }
 
-    /// Sets the times of CoDel in the queues of a discipline that has one per flow.
+    /// Sets the times of CoDel in the queues of a discipline with a queue per flow.
     pub fn set_codel(&mut self, target: Duration, interval: Duration) {
         if let Queues::Flows(queues) = &mut self.low {
             queues.set_times(target, interval);
         }
     }
 
-    /// Offers a packet that arrives at `now`. It is queued or dropped, and others may be dropped to
-    /// make room for it. Each dropped packet goes to `dropped`, with the reason. The caller then
-    /// tries [`Port::begin`].
+    /// Offers a packet that arrives at `now`. The packet is queued or dropped, and others may be
+    /// dropped to make room for it. Each dropped packet is passed to `dropped` with the reason. The
+    /// caller then tries [`Port::begin`].
     // Not inlined, because the caller needs the registers for other forms of ports.
     #[inline(never)]
     pub fn offer(
@@ -219,8 +219,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         Ok((meta.size, priority))
     }
 
-    /// Asks the discipline, which observes all packets, and judges those of the queues that it
-    /// governs.
+    /// Asks the discipline, which observes all packets and judges those of its own queues.
     fn judge(
         &mut self,
         now: Time,
@@ -268,9 +267,9 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         }
     }
 
-    /// Begins the service of a packet if the line is free and the discipline lets a waiting packet
-    /// go. Returns the packet and its departure. The caller calls [`Port::complete`] at the
-    /// departure. Packets that the discipline drops go to `dropped`.
+    /// Begins the service of a packet if the line is free and the discipline passes a waiting
+    /// packet. Returns the packet and its departure, at which the caller calls [`Port::complete`].
+    /// Packets that the discipline drops are passed to `dropped`.
     pub fn begin(
         &mut self,
         now: Time,
@@ -322,7 +321,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
     pub fn advance(&mut self, now: Time) {
         if self.is_sent(now) {
             self.complete();
-            // The same as a [`Port::begin`] that finds no packet.
+            // Does the same as a [`Port::begin`] that finds no packet.
             if let Queues::Flows(queues) = &mut self.low
                 && self.state.held().packets == 0
             {
@@ -331,8 +330,8 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
         }
     }
 
-    /// The packets and bytes of the queues that the discipline governs, the packet in service
-    /// included.
+    /// The packets and bytes of the queues that the discipline governs, including the packet in
+    /// service.
     pub fn backlog(&self) -> (u64, Bytes) {
         let Count { packets, bytes } = self.state.backlog();
         (packets, Bytes::new(bytes))
@@ -369,7 +368,7 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
 
     /// Changes the service rate at `now`, for the packet in service and for those behind it.
     /// Returns the new departure of the packet in service, if there is one. The caller calls
-    /// [`Port::complete`] then, not at the departure that [`Port::begin`] returned.
+    /// [`Port::complete`] at this time instead of the departure that [`Port::begin`] returned.
     pub fn set_rate(&mut self, now: Time, rate: Rate) -> Option<Time> {
         self.state.service.set_rate(now, rate);
         self.busy_until()

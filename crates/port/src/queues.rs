@@ -1,4 +1,4 @@
-//! The queues of a port, in the structure that its discipline wants.
+//! The queues of a port, in the structure that its discipline requires.
 
 use crate::PortPacket;
 use crate::dual_queue::DualQueues;
@@ -18,7 +18,7 @@ pub(crate) enum Queues<P> {
 }
 
 impl<P: PortPacket> Queues<P> {
-    /// Creates the empty queues that `aqm` wants.
+    /// Creates the empty queues that `aqm` requires.
     pub fn new(aqm: &impl Aqm) -> Queues<P> {
         match aqm.structure() {
             Structure::Fifo => Queues::Fifo(VecDeque::new()),
@@ -48,7 +48,8 @@ impl<P: PortPacket> Queues<P> {
         all: &QueueView,
     ) -> Option<(P, Verdict, Time)> {
         match self {
-            // Packets of a plain FIFO queue are never dropped here, so their arrivals are not kept.
+            // Packets of a plain FIFO queue are never dropped here, so their times of arrival are
+            // not kept.
             Queues::Fifo(queue) => Some((queue.pop_front()?, Verdict::Pass, now)),
             Queues::Stamped(queue) => {
                 let (arrived, packet) = queue.pop_front()?;

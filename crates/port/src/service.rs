@@ -8,11 +8,11 @@ use std::sync::Arc;
 /// Picoseconds in a second times bits in a byte.
 const PS_BITS: u64 = 8_000_000_000_000;
 
-/// A line that sends one packet after the other.
+/// A line that sends packets one after the other.
 ///
 /// Back-to-back packets end at the exact multiples of size / rate, each rounded down by less than a
-/// picosecond. The fraction is carried over, so a busy line never runs fast or slow. A change
-/// of the rate applies to the packet that the line is sending, too.
+/// picosecond. The fraction is carried over, so a busy line never runs fast or slow. A change of
+/// the rate also applies to the packet that the line is sending.
 #[derive(Clone, Debug)]
 pub struct Service {
     /// The rate in bit/s. While the line is stopped, it is the last rate above zero.
@@ -22,14 +22,14 @@ pub struct Service {
     busy_until: Time,
     /// The fraction of a picosecond owed, as a numerator over `rate`.
     fraction: u64,
-    /// The size served last. Most ports see one size over and over.
+    /// The last size served. Most ports see a single size over and over.
     size: Bytes,
     /// The transmission time of this size in whole picoseconds, and the remainder as a numerator
     /// over `rate`.
     whole: Duration,
     rest: u64,
-    /// The state of a line that does not send at its rate. `size` is then zero, which is no
-    /// packet's size, so every packet takes the slow path and the others pay nothing.
+    /// The state of a line that does not send at its rate. `size` is then zero, which is not the
+    /// size of any packet, so every packet takes the slow path. Other lines pay nothing for this.
     unusual: Option<Box<Unusual>>,
 }
 
@@ -41,7 +41,7 @@ enum Unusual {
     Rest(u128),
     /// The line sends at delivery opportunities. The rate is their mean.
     Trace(Opportunities),
-    /// The line begins a packet when the bucket has its tokens.
+    /// The line begins a packet once the bucket has tokens for it.
     Shaped(Bucket),
 }
 
@@ -63,17 +63,17 @@ impl Service {
         }
     }
 
-    /// Creates an idle line that sends `bytes` bytes at each of the times, in milliseconds, which
-    /// repeat from the last one. `mean` is their rate.
+    /// Creates an idle line that sends `bytes` bytes at each of the times, in milliseconds. They
+    /// repeat after the last one. `mean` is their rate.
     ///
     /// # Panics
-    /// Panics if the mean is zero, or the last time is.
+    /// Panics if the mean or the last time is zero.
     pub fn with_trace(mean: Rate, times: Arc<[u32]>, bytes: Bytes) -> Service {
         let trace = Opportunities::new(times, bytes);
         Service { unusual: Some(Box::new(Unusual::Trace(trace))), ..Service::new(mean) }
     }
 
-    /// Creates an idle line that begins to send a packet when the bucket has its tokens.
+    /// Creates an idle line that begins to send a packet once the bucket has tokens for it.
     ///
     /// # Panics
     /// Panics if the rate is zero.
@@ -89,7 +89,7 @@ impl Service {
         }
     }
 
-    /// The rate, or the last one above zero while it is zero.
+    /// The rate or, while it is zero, the last rate above zero.
     pub fn nominal_rate(&self) -> Rate {
         Rate::from_bps(self.rate)
     }
@@ -109,7 +109,7 @@ impl Service {
         };
         if rate == Rate::ZERO {
             self.unusual = Some(Box::new(Unusual::Rest(left)));
-            // No packet has this size, so every packet finds that the line is stopped.
+            // No packet has this size, so every packet takes the path on which the line is stopped.
             self.size = Bytes::ZERO;
             if left > 0 {
                 self.busy_until = Time::MAX;
@@ -136,7 +136,7 @@ impl Service {
         self.busy_until
     }
 
-    /// Returns the bytes in the line that are not sent by `now`.
+    /// Returns the bytes in the line that have not been sent by `now`.
     pub fn unsent(&self, now: Time) -> f64 {
         match self.unusual.as_deref() {
             Some(Unusual::Rest(left)) => *left as f64 / PS_BITS as f64,

@@ -14,9 +14,9 @@ pub enum Priority {
 }
 
 /// The line, the backlog and the counters of a port with two priorities. Its owner holds the
-/// packets, and decides which is next. The limit applies to both priorities separately.
+/// packets and decides which is next. The limit applies to both priorities separately.
 ///
-/// [`Port`](crate::Port) contains it. Alone it is enough for droptail.
+/// [`Port`](crate::Port) contains this state. By itself the state suffices for droptail.
 #[derive(Clone, Debug)]
 pub struct PortState {
     pub(crate) service: Service,
@@ -25,7 +25,7 @@ pub struct PortState {
     pub(crate) queued: [Count; 2],
     /// The size and the priority of the packet in service.
     pub(crate) serving: Option<(Bytes, Priority)>,
-    /// The priority of the packet that left last.
+    /// The priority of the last packet that left.
     left: Priority,
     ties: Ties,
     pub(crate) counters: Counters,
@@ -39,8 +39,8 @@ pub struct PortState {
 const LOW: usize = Priority::Low as usize;
 
 impl PortState {
-    /// Creates the state of an empty port. `secret` decides ties of arrivals with departures, as
-    /// the documentation of the crate says.
+    /// Creates the state of an empty port. `secret` decides ties of arrivals with departures: see
+    /// the documentation of the crate.
     pub fn new(service: Service, limit: Limit, secret: u64) -> PortState {
         PortState {
             service,
@@ -137,14 +137,14 @@ impl PortState {
     }
 
     /// Returns true if the packet in service has departed by `now`. After a change of the rate the
-    /// departure may differ from the one that was returned at its beginning.
+    /// departure may differ from the one returned when the service began.
     #[inline]
     pub fn is_sent(&self, now: Time) -> bool {
         self.serving.is_some() && self.service.busy_until() <= now
     }
 
-    /// Returns the departure of the packet in service, if others wait behind it, so the next
-    /// service is due then.
+    /// Returns the departure of the packet in service if others wait behind it. The next service is
+    /// due then.
     #[inline]
     pub fn next(&self) -> Option<Time> {
         let served = u64::from(self.serving.is_some());
@@ -163,7 +163,7 @@ impl PortState {
         self.serving.map(|_| self.service.busy_until())
     }
 
-    /// The packets and bytes of low priority, the packet in service included.
+    /// The packets and bytes of low priority, including the packet in service.
     pub fn backlog(&self) -> Count {
         self.queued[LOW]
     }

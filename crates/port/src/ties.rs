@@ -1,16 +1,16 @@
 //! Ties between an arrival and a departure at the same instant.
 //!
-//! If packets of one size arrive over lines as fast as the port's, arrivals and departures
-//! coincide. The order of the two then decides which packet a full queue drops. If departures
-//! always came first, a sender at the rate of the line would always find the place that just became
-//! free, and other senders would never find one. This is a phase effect [Floyd and Jacobson 1991].
-//! A coin therefore decides whether the place counts as free. The coin is a function of the port's
-//! secret and the time, so it falls alike in all forms of a port.
+//! If packets of equal size arrive over lines that are as fast as the port's, arrivals and
+//! departures coincide. The order of the two then decides which packet a full queue drops. If
+//! departures always came first, a sender at the rate of the line would always find the place that
+//! just became free, and other senders would never find one. This is a phase effect [Floyd and
+//! Jacobson 1991]. Therefore a coin toss decides whether the place counts as free. The coin is a
+//! function of the port's secret and the time, so its result is the same in all forms of a port.
 
 use crate::{Count, Limit};
 use accord_units::{Bytes, Time};
 
-/// The packet that left last, and the secret of the coin.
+/// The last packet that left, and the secret of the coin.
 #[derive(Clone, Debug)]
 pub(crate) struct Ties {
     secret: u64,
@@ -32,7 +32,7 @@ impl Ties {
 
     /// Returns true if a packet of `size` that arrives at `now` fits in addition to the packets
     /// `there`. The packet that left at this very instant still counts if it concerns the arrival
-    /// (`concerns`) and the coin says so.
+    /// (`concerns`) and the coin decides so.
     #[inline]
     pub fn admits(
         &self,
@@ -42,7 +42,7 @@ impl Ties {
         now: Time,
         concerns: impl Fn() -> bool,
     ) -> bool {
-        // Most packets fit in addition to both.
+        // Most packets fit even in addition to both.
         if limit.fits(there.packets + 1, there.bytes + self.size.get(), size) {
             return true;
         }
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     /// The coin of a port with this secret at the first 32 multiples of a microsecond, computed
-    /// from the finaliser's definition by other means. It must not change unnoticed between
+    /// independently from the finaliser's definition. It must not change unnoticed between
     /// versions.
     #[test]
     fn the_coin_is_fixed_and_fair() {

@@ -7,8 +7,8 @@ use accord_units::{Bytes, Rate, Time};
 
 /// A port with one FIFO queue and a fixed rate, as the sequence of its departures.
 ///
-/// Packets are offered in the order of their arrival, and each is given its departure at once. The
-/// backlog is the packets whose departure is to come. The results equal those of
+/// Packets are offered in the order of arrival, and the departure of each is known at once. The
+/// backlog consists of the packets whose departure is still to come. The results equal those of
 /// [`Port`](crate::Port). A queued packet takes 12 bytes, and its departure needs no event.
 #[derive(Clone, Debug)]
 pub struct Timeline<A = AnyAqm> {
@@ -28,11 +28,11 @@ pub struct Timeline<A = AnyAqm> {
 }
 
 impl<A: Aqm> Timeline<A> {
-    /// Creates an empty port. `secret` decides ties of arrivals with departures, as the
-    /// documentation of the crate says.
+    /// Creates an empty port. `secret` decides ties of arrivals with departures: see the
+    /// documentation of the crate.
     ///
     /// # Panics
-    /// Panics if the discipline wants another structure than one FIFO queue whose arrivals it
+    /// Panics if the discipline requires a structure other than one FIFO queue whose arrivals it
     /// judges.
     pub fn new(rate: Rate, limit: Limit, aqm: A, secret: u64) -> Timeline<A> {
         assert!(matches!(aqm.structure(), Structure::Fifo), "departures are not known at arrival");

@@ -16,7 +16,7 @@ pub struct Application {
     /// The mean size of the packets in bytes, if sizes are random.
     mean: Option<f64>,
     dice: Dice,
-    /// The packets left of the burst (on-off with a rate).
+    /// The remaining packets of the burst (on-off with a rate).
     left: u64,
     /// The state of a web user.
     browsing: Browsing,
@@ -31,16 +31,16 @@ pub struct Application {
 pub struct Step {
     /// The packets that the application hands to the sender now.
     pub supply: u64,
-    /// True if these packets are a transfer, of whose end the application wants to be notified.
+    /// True if these packets are a transfer and the application must be notified of its end.
     pub is_transfer: bool,
     /// True if the packets go over a new connection.
     pub new_connection: bool,
-    /// The time after which the application acts again on its own. It is `None` if that is after a
+    /// The time after which the application acts again by itself. It is `None` if it acts after a
     /// transfer, or never.
     pub again: Option<Duration>,
 }
 
-/// A transfer that is not done yet.
+/// A transfer that is not yet complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderWay {
     /// The time at which the application handed the transfer to the sender.
@@ -73,7 +73,7 @@ impl Application {
         }
     }
 
-    /// Returns the next action of an application that is started, or whose time has come.
+    /// Returns the next action of an application that starts or whose time has come.
     pub fn act(&mut self, now: Time) -> Step {
         match self.demand {
             Demand::Greedy => Step { supply: u64::MAX, ..NOTHING },
@@ -168,7 +168,7 @@ impl Application {
         }
     }
 
-    /// Draws a value by a law of quantities, of which `number` makes numbers.
+    /// Draws a value from a law of quantities. `number` converts a quantity to a number.
     fn draw<T>(&mut self, law: Draw<T>, number: fn(T) -> f64) -> f64 {
         match law {
             Draw::Constant(x) => number(x),

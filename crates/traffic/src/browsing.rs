@@ -8,13 +8,13 @@ use accord_units::{Bytes, Duration};
 /// The state of a user.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Browsing {
-    /// True once the user has begun its first page.
+    /// True once the user has begun the first page.
     begun: bool,
     /// The objects of the page that remain to be fetched.
     objects: u64,
 }
 
-/// The next act of a user.
+/// The next action of a user.
 pub enum Act {
     /// Waits for this time.
     Wait(Duration),

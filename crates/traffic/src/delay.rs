@@ -14,7 +14,7 @@ pub enum Delay {
         /// The longest delay. Longer draws are cut to it.
         longest: Duration,
     },
-    /// Uniform from zero to this.
+    /// Uniform from zero to this value.
     Uniform(Duration),
     /// Exponential with this mean.
     Exponential(Duration),
@@ -59,8 +59,9 @@ mod tests {
         let near = |is: f64, is_to_be: f64, by: f64| {
             assert!((is - is_to_be).abs() < by, "{is} and not {is_to_be}");
         };
-        // A half-normal variable: mean σ·√(2/π), deviation σ·√(1 − 2/π). The cut at 3 σ, which
-        // meets 0.27 % of the draws, takes 2·σ·(φ(3) − 3·Q(3)) = 0.00076·σ off the mean.
+        // A half-normal variable has the mean σ·√(2/π) and the deviation σ·√(1 − 2/π). The cut at 3
+        // σ, which affects 0.27 % of the draws, reduces the mean by 2·σ·(φ(3) − 3·Q(3)) =
+        // 0.00076·σ.
         let (deviation, longest) = (ms(5), ms(15));
         let (mean, spread, most) = moments(Delay::Normal { deviation, longest });
         near(mean, 5.0 * (0.797_88 - 0.000_76), 0.03);

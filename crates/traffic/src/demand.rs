@@ -15,9 +15,9 @@ pub enum Demand {
     Constant(Rate),
     /// Packets at random instants, with this mean rate.
     Poisson(Rate),
-    /// Bursts and pauses, over one connection that lasts.
+    /// Bursts and pauses over a single persistent connection.
     OnOff {
-        /// The rate in a burst. Without one the burst is as fast as the controller allows.
+        /// The rate in a burst. Without a rate the burst is as fast as the controller allows.
         rate: Option<Rate>,
         /// The size of a burst.
         burst: Draw<Bytes>,
@@ -26,7 +26,7 @@ pub enum Demand {
     },
     /// The pages of a web user, with a new connection per file.
     Web(Web),
-    /// Live video, whose rate follows what congestion control allows.
+    /// Live video, whose rate follows the rate that congestion control allows.
     Media(Media),
 }
 
@@ -75,7 +75,7 @@ impl Demand {
     }
 }
 
-/// The law of a quantity that an application draws each time.
+/// The law of a quantity that an application draws repeatedly.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Draw<T> {
     /// A constant value.

@@ -11,10 +11,10 @@
 //! | frame size | B_0 = R_v·t_0/8, times 1 + a Laplace variable of scale `size_scale` | `size_scale` | 0.15 |
 //! | transient | after a change by more than `change` of the target: K_d frames, the first of `burst_size`·B_0 and the others smaller, so all have the mean B_0 | `burst`, `burst_size`, `change` | 8, 3.24, 50 % |
 //!
-//! Departures. The first frame of a transient is relative to B_0, as 13.5 KB are to the 4.17 KB of
-//! the RFC's 1 Mbps, so a transient carries the target rate whatever that is. Laplace variables
-//! are bounded by −1 and 1, so no frame is negative and the means hold. Bytes are carried in
-//! whole packets, and the rest of a frame goes with the next.
+//! Departures. The size of a transient's first frame is relative to B_0, in the ratio of 13.5 KB to
+//! the 4.17 KB of the RFC's 1 Mbps. So a transient carries the target rate for any target. Laplace
+//! variables are bounded by −1 and 1, so no frame is negative and the means hold. Bytes are carried
+//! in whole packets. The rest of a frame is sent with the next.
 
 use crate::draw::laplace;
 use crate::random::Dice;
@@ -35,7 +35,7 @@ pub struct Media {
     pub size_scale: f64,
     /// The scale of the variation of frame intervals.
     pub interval_scale: f64,
-    /// The frames of a transient. With none or one there are no transients.
+    /// The number of frames of a transient. With 0 or 1 there are no transients.
     pub burst: u64,
     /// The size of the first frame of a transient, relative to the mean.
     pub burst_size: f64,
@@ -50,11 +50,11 @@ pub struct Media {
 pub struct Encoder {
     /// The target rate in bit/s. It is zero before the first frame.
     target: f64,
-    /// The time from which on the target may change again.
+    /// The time from which the target may change again.
     settled: Time,
-    /// The frames left of the transient.
+    /// The remaining frames of the transient.
     transient: u64,
-    /// The bytes of frames that have not filled a packet yet.
+    /// The bytes of frames that have not yet filled a packet.
     rest: f64,
 }
 
@@ -75,7 +75,8 @@ impl Encoder {
     }
 
     /// Makes a frame at `now`. Returns the number of packets that it fills, and the time until the
-    /// next frame. In a pause there are no packets, and the next frame is at its end.
+    /// next frame. In a pause there are no packets, and the next frame comes at the end of the
+    /// pause.
     pub fn frame(
         &mut self,
         media: &Media,
@@ -107,7 +108,7 @@ impl Encoder {
         let packets = (bytes / packet.as_f64()).floor();
         self.rest = bytes - packets * packet.as_f64();
         let interval = varied(dice, media.interval_scale) / media.fps;
-        // An interval of zero would have the clock stand still.
+        // An interval of zero would stop the clock.
         let interval = Duration::from_secs_f64(interval.max(1e-6));
         (packets as u64, interval)
     }
@@ -161,7 +162,7 @@ mod tests {
     }
 
     /// Without variation: 1 Mbps is 4166.7 bytes per frame, and 3.24 of that is 13.5 KB. The other
-    /// seven frames have 4.76/7 of it. All eight have 33 333 bytes, as eight others.
+    /// seven frames have 4.76/7 of it. All eight together have 33 333 bytes, as eight other frames.
     #[test]
     fn a_change_begins_with_a_large_frame() {
         let even = Media { size_scale: 0.0, interval_scale: 0.0, ..MEDIA };

@@ -1,5 +1,5 @@
-//! Random streams: one per (seed, entity, purpose). Another flow or another random choice therefore
-//! does not change the existing draws.
+//! Random streams: one per (seed, entity, purpose). So an additional flow or random choice does not
+//! change the existing draws.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
@@ -58,8 +58,8 @@ impl Dice {
     /// Draws the next number.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
-        // The result is the upper 53 bits, as a fraction. The conversion by way of a signed integer is
-        // one instruction.
+        // The result is the upper 53 bits, as a fraction. The conversion of a signed integer is one
+        // instruction.
         (self.0.next_u64() >> 11) as i64 as f64 * (1.0 / (1u64 << 53) as f64)
     }
 }

@@ -7,10 +7,10 @@ use libm::exp;
 
 /// The smallest random packet, in bytes: the headers of TCP and IP.
 pub const LEAST: u64 = 40;
-/// The largest packet, in bytes: the most that a header of IP can state.
+/// The largest packet, in bytes: the most that an IP header can state.
 pub const MOST: u64 = 65_535;
 
-/// The law by which sizes of packets are drawn.
+/// The distribution of packet sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PacketSizes {
     /// Exponentially distributed sizes in whole bytes, held within `LEAST` and `MOST`.
@@ -41,8 +41,8 @@ impl PacketSizes {
         }
     }
 
-    /// Returns the largest size. Exponential sizes have none below `MOST`, which few packets reach; theirs
-    /// is the mean.
+    /// Returns the largest size. For exponential sizes it returns the mean, because few packets are near
+    /// their largest size, `MOST`.
     pub fn largest(&self) -> Bytes {
         match self {
             PacketSizes::Exponential(mean) => *mean,

@@ -12,8 +12,8 @@
 //! | pause between pages | Pareto | k = 1 s, α = 1.5 |
 //!
 //! Departures. Sizes and pauses are bounded, because an infinite one would not fit a clock. A draw
-//! beyond the bound becomes the bound. With the defaults that is one file in 260 000 and one pause
-//! in 200 000.
+//! beyond the bound becomes the bound. With the defaults this affects one file in 260 000 and one
+//! pause in 200 000.
 
 use accord_units::{Bytes, Duration, Rate};
 use libm::{erfc, exp, log, pow, tgamma};
@@ -45,7 +45,7 @@ pub struct Web {
     pub think_shape: f64,
     /// The longest pause.
     pub longest: Duration,
-    /// The rate of a user, for engines that see no transfers.
+    /// The rate of a user, for engines without transfers.
     pub load: Option<Rate>,
 }
 
@@ -71,7 +71,7 @@ impl Web {
     /// Returns the mean number of files of a page, the main file included.
     pub fn mean_files(&self) -> f64 {
         // The mean of the objects is the sum of P(at least m) = m^-α over m, Riemann's ζ(α). It is
-        // computed from the first terms, and the rest by Euler and Maclaurin.
+        // computed from the first terms and the Euler–Maclaurin formula for the rest.
         const TERMS: u32 = 1000;
         let shape = self.objects_shape;
         let first: f64 = (1..TERMS).map(|m| pow(f64::from(m), -shape)).sum();
