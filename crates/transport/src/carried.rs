@@ -1,5 +1,5 @@
-//! Connections of other stacks, as state machines without I/O and without a clock. They carry flows
-//! in packets and live.
+//! Connections of third-party stacks, as state machines without I/O and without a clock. They carry
+//! flows in the packet engine and live.
 
 use crate::View;
 use accord_family::{Stack, Values};
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The sending end and the receiving end of a connection.
 pub type Ends = [Box<dyn Carried>; 2];
 
-/// A function that creates a connection to carry a flow. The error is the reason why there is none.
+/// A function that creates a connection to carry a flow. The error gives the reason if it cannot.
 pub type Connect = dyn Fn(&Setup<'_>) -> Result<Ends, String> + Send + Sync;
 
 /// The [`Stack::maker`] of a stack.
@@ -23,26 +23,26 @@ pub struct Connector(pub &'static Connect);
 pub struct Setup<'a> {
     /// The controller of the sending end.
     pub controller: &'a Values,
-    /// The size of a full IP packet. A datagram is at most as long as this less 28 bytes, the headers
-    /// of IP and UDP.
+    /// The size of a full IP packet. A datagram is at most 28 bytes shorter, to leave room for the headers of
+    /// IP and UDP.
     pub packet: Bytes,
-    /// The seed of the connection's random numbers, in a run that is to be repeatable. A run with
-    /// real packets has none.
+    /// The seed of the connection's random numbers, in a run that must be repeatable. A run with
+    /// real packets has no seed.
     pub seed: Option<u64>,
     /// The logs of the sending and of the receiving end, in a run whose logs are kept. Writing to them
     /// must not change the behaviour of an end.
     pub logs: Option<&'a [Log; 2]>,
 }
 
-/// The size above which a log takes nothing more.
+/// The size at which a log ends.
 const MOST_LOGGED: usize = 256 << 20;
 
-/// A log of an end, in memory, such as a qlog. Clones write to the same log, which ends after 256 MiB.
+/// An end's log in memory, such as a qlog. Clones write to the same log, which ends after 256 MiB.
 #[derive(Clone, Debug, Default)]
 pub struct Log(Arc<Mutex<Vec<u8>>>);
 
 impl Log {
-    /// Takes the contents. The log is empty then.
+    /// Takes the contents, and leaves the log empty.
     pub fn take(&self) -> Vec<u8> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -73,10 +73,10 @@ pub struct Datagram {
 
 /// An end of a connection. The receiving end discards the data that it receives.
 ///
-/// The calls of an end have times that never go back. After each call the engine takes datagrams by
-/// [`Carried::poll`] until there is none, and then asks for the next wake-up. An end that breaks
-/// these rules (a panic, a datagram that is too large, wake-ups without end) is broken from then on,
-/// and the run goes on without it.
+/// The times of the calls to an end never decrease. After each call the engine takes datagrams with
+/// [`Carried::poll`] until there is none, and then asks for the next wake-up. An end that misbehaves (a
+/// panic, a datagram that is too large, endless wake-ups) counts as broken from then on, and the run
+/// continues without it.
 pub trait Carried: Send {
     /// Takes a datagram that arrived with this ECN codepoint. Returns true if it carried anything
     /// new.
@@ -85,23 +85,23 @@ pub trait Carried: Send {
     /// Returns the next datagram to send now, if there is one.
     fn poll(&mut self, now: Time) -> Option<Datagram>;
 
-    /// The time at which the end wants to be woken. `Time::MAX` is never.
+    /// The time at which the end must be woken. `Time::MAX` means never.
     fn next_wake(&mut self) -> Time;
 
     /// Runs the timers that are due.
     fn on_wake(&mut self, now: Time);
 
-    /// Supplies data that fills `packets` packets, or data without end for `u64::MAX`. The first
-    /// data opens the connection. The end notices when a transfer has been acknowledged. Receiving
-    /// ends are never called.
+    /// Supplies data that fills `packets` packets, or endless data for `u64::MAX`. The first data
+    /// opens the connection. The end detects when a transfer has been acknowledged. This is never
+    /// called on receiving ends.
     fn supply(&mut self, _packets: u64, _is_transfer: bool, _now: Time) {}
 
-    /// Returns true if all of the last transfer has been acknowledged. Without it, no transfer ends.
+    /// Returns true if all of the last transfer has been acknowledged. Without this method, no transfer ends.
     fn is_done(&self) -> bool {
         false
     }
 
-    /// Closes the connection. Data that was not sent is never sent.
+    /// Closes the connection, and drops unsent data.
     fn stop(&mut self, _now: Time) {}
 
     /// Returns the state, or the last state after the end of the connection. Datagrams count as

@@ -14,8 +14,7 @@ use std::ops::Range;
 pub enum Sender {
     /// A stream: packets are acknowledged, and losses repaired.
     Stream(stream::StreamSender),
-    /// A tunnel: packets are steered by control pairs.
-    /// It is boxed, because most flows are streams.
+    /// A tunnel: control pairs steer packets. It is boxed, because most flows are streams.
     Tunnel(Box<tunnel::Ingress>),
     /// Datagrams: packets leave as the application makes them.
     Datagrams(Datagrams),
@@ -71,8 +70,8 @@ pub struct Receipt {
 }
 
 /// Creates both ends of a flow with packets of `packet` bytes and a path whose base round-trip time
-/// is `base_rtt`. `values` is the parameters of its controller, and `service` the service that it
-/// is to get.
+/// is `base_rtt`. `values` holds the parameters of its controller, and `service` is the service
+/// that it should get.
 pub fn endpoints(
     values: &Values,
     service: &Service,
@@ -128,15 +127,15 @@ impl Sender {
     }
 
     /// Starts a new connection for the data supplied from now on, with the controller of `values`
-    /// on a path of this base round-trip time. A tunnel stays, whichever connections it carries.
-    /// Datagrams have no connections.
+    /// on a path of this base round-trip time. A tunnel stays the same for all connections that it
+    /// carries. Datagrams have no connections.
     pub fn reconnect(&mut self, values: &Values, service: &Service, base_rtt: Duration, now: Time) {
         if let Some(s) = self.stream_mut() {
             s.reconnect(controller(values, service, s.packet(), base_rtt), now);
         }
     }
 
-    /// Returns the longest time for which the controller remembers.
+    /// Returns the longest memory of the controller.
     pub fn memory(&self) -> Duration {
         match self {
             Sender::Stream(s) => s.memory(),
@@ -177,7 +176,7 @@ impl Sender {
         }
     }
 
-    /// The time at which the endpoint wants to be woken.
+    /// The time at which the endpoint must be woken.
     #[inline]
     pub fn next_wake(&self) -> Time {
         match self {
@@ -198,8 +197,8 @@ impl Sender {
         }
     }
 
-    /// Sets the size of a tunnel's next data packet and the number of waiting packets, this one
-    /// included. Other endpoints do not carry packets of others.
+    /// Sets the size of a tunnel's next data packet and the number of waiting packets, including
+    /// this one. Only tunnels carry packets from elsewhere.
     pub fn set_head(&mut self, size: Option<Bytes>, packets: u64) {
         if let Sender::Tunnel(s) = self {
             s.set_head(size, packets);
@@ -250,8 +249,8 @@ impl Sender {
     }
 
     /// Takes an acknowledgement as [`Sender::on_reply`] does, if it is the next one of a stream in
-    /// order. Returns the result of [`Sender::burst`], or `None` if it is another one, which is not
-    /// taken.
+    /// order. Returns the result of [`Sender::burst`]. Otherwise returns `None` and does not take
+    /// the acknowledgement.
     #[inline(always)]
     pub fn acknowledge(
         &mut self,
@@ -278,8 +277,7 @@ impl Sender {
         }
     }
 
-    /// Takes an answer of the receiver: an acknowledgement, a report or a count. It ignores any other
-    /// packet.
+    /// Takes an answer of the receiver: an acknowledgement, a report or a count. Ignores any other packet.
     #[inline]
     pub fn on_reply(&mut self, reply: &Segment, now: Time) {
         let stream = match self {
@@ -322,8 +320,8 @@ impl Sender {
         }
     }
 
-    /// Returns the ECN codepoint of the data packets, by the controller's reaction to marks: zero
-    /// for none, ECT(0) or ECT(1).
+    /// Returns the ECN codepoint of the data packets, which depends on the controller's reaction to
+    /// marks: zero for none, ECT(0) or ECT(1).
     pub fn codepoint(&self) -> u8 {
         let Some(stream) = self.stream() else {
             return 0;
@@ -382,12 +380,12 @@ impl Sender {
 }
 
 impl stream::StreamSender {
-    /// The controller, and the bytes in flight and acknowledged.
+    /// Returns the controller, and the bytes in flight and acknowledged.
     fn inner(&self) -> (&AnyController, u64, u64) {
         (self.controller(), self.bytes_in_flight().get(), self.bytes_acknowledged())
     }
 
-    /// The controller, the round-trip times and the packets sent again.
+    /// Returns the controller, the round-trip times and the number of packets sent again.
     fn facts(&self) -> (&AnyController, &RoundTrip, u64) {
         (self.controller(), self.round_trip(), self.retransmissions())
     }
@@ -396,7 +394,7 @@ impl stream::StreamSender {
 impl Receiver {
     /// Takes a packet that arrived, with a congestion mark or without one. `virtual_delay` is the
     /// virtual delay that the packet has collected, in seconds. `truth` is the accumulation by its
-    /// definition, for the ideal estimator, and is used for in-band packets only.
+    /// definition, for the ideal estimator. It is used only for in-band packets.
     #[inline]
     pub fn on_segment(
         &mut self,

@@ -1,4 +1,4 @@
-//! The headers of IP, TCP and UDP, as far as packets of other programs are inspected and wrapped.
+//! The headers of IP, TCP and UDP, as far as needed to inspect and wrap packets of other programs.
 
 use crate::tos::{ECN, MARKED};
 use core::net::Ipv6Addr;
@@ -19,7 +19,7 @@ const UDP: u8 = 17;
 pub const UDP_HEADERS: usize = 28;
 
 impl<'a> Ipv4Packet<'a> {
-    /// Returns the bytes as a packet, if they are one.
+    /// Returns the bytes as a packet if they form one.
     pub fn new(bytes: &'a [u8]) -> Option<Ipv4Packet<'a>> {
         let first = *bytes.first()?;
         let header = usize::from(first & 0xf) * 4;
@@ -54,7 +54,7 @@ impl<'a> Ipv4Packet<'a> {
     }
 
     /// Returns the protocol, and the ports of the source and the destination: zeros if the packet has none,
-    /// as one of ICMP or a later fragment.
+    /// such as one of ICMP or a later fragment.
     pub fn connection(&self) -> (u8, [u16; 2]) {
         let (b, protocol) = (self.bytes, self.bytes[9]);
         let is_first = u16::from_be_bytes([b[6], b[7]]) & 0x1fff == 0;
@@ -114,7 +114,7 @@ pub struct Ipv6Packet<'a>(&'a [u8]);
 const V6: usize = 40;
 
 impl<'a> Ipv6Packet<'a> {
-    /// Returns the bytes as a packet, if they are one.
+    /// Returns the bytes as a packet if they form one.
     pub fn new(bytes: &'a [u8]) -> Option<Ipv6Packet<'a>> {
         let payload = bytes.len().checked_sub(V6)?;
         let said = usize::from(u16::from_be_bytes([bytes[4], bytes[5]]));
@@ -136,8 +136,8 @@ impl<'a> Ipv6Packet<'a> {
         [address(8), address(24)]
     }
 
-    /// Returns the protocol and the ports, as [`Ipv4Packet::connection`] does. Behind an extension header
-    /// there are none.
+    /// Returns the protocol and the ports, as [`Ipv4Packet::connection`] does. There are no ports behind an
+    /// extension header.
     pub fn connection(&self) -> (u8, [u16; 2]) {
         let protocol = self.0[6];
         (protocol, ports(protocol, &self.0[V6..]))
@@ -157,8 +157,8 @@ pub fn opens(packet: &[u8]) -> bool {
     flags.is_some_and(|flags| flags & (SYN | ACK) == SYN)
 }
 
-/// Returns the ports of the source and the destination in the header that follows that of IP: zeros if it
-/// has none.
+/// Returns the ports of the source and the destination in the header that follows the IP header, or zeros if
+/// it has none.
 fn ports(protocol: u8, payload: &[u8]) -> [u16; 2] {
     match payload {
         [a, b, c, d, ..] if matches!(protocol, TCP | UDP) => {
@@ -174,10 +174,10 @@ pub fn entry(inner: u8) -> u8 {
     inner & ECN
 }
 
-/// Copies the mark that a router has set on the datagram to the packet that travelled in it, and
-/// corrects the checksum. Returns `false` if the packet is to be dropped, because its ends do not
-/// understand marks and the router should have dropped it [RFC 6040 §4.2]. Bytes that are not a
-/// packet are not changed.
+/// Copies the mark that a router has set on the datagram to the packet inside, and corrects the
+/// checksum. Returns `false` if the packet must be dropped, because its ends do not understand
+/// marks and the router would have dropped it [RFC 6040 §4.2]. Leaves bytes that are not a packet
+/// unchanged.
 pub fn exit(packet: &mut [u8], outer: u8) -> bool {
     let (version_4, tos) = match (Ipv4Packet::new(packet), Ipv6Packet::new(packet)) {
         (Some(p), _) => (true, p.tos()),
@@ -194,7 +194,7 @@ pub fn exit(packet: &mut [u8], outer: u8) -> bool {
     }
     if ecn != tos & ECN {
         packet[1] = tos & !ECN | ecn;
-        // One word of the sum has changed, which is this one [RFC 1624 eq. 3].
+        // This is the only word of the sum that has changed [RFC 1624 eq. 3].
         let word = |tos: u8| u32::from(u16::from_be_bytes([packet[0], tos]));
         let old = u32::from(u16::from_be_bytes([packet[10], packet[11]]));
         let sum = (!old & 0xffff) + (!word(tos) & 0xffff) + word(packet[1]);
@@ -205,14 +205,14 @@ pub fn exit(packet: &mut [u8], outer: u8) -> bool {
     true
 }
 
-/// Returns the ECN codepoint of a packet that leaves a tunnel, from its octet of DSCP and ECN and that of
-/// the datagram in which it travelled, or `None` if it is to be dropped [RFC 6040 figure 4].
+/// Returns the ECN codepoint of a packet that leaves a tunnel, from its octet of DSCP and ECN and that of its
+/// datagram, or `None` if it must be dropped [RFC 6040 figure 4].
 pub fn decapsulated(inner: u8, outer: u8) -> Option<u8> {
     match (inner & ECN, outer & ECN) {
         (0, MARKED) => None,
         (0, _) => Some(0),
         (_, MARKED) => Some(MARKED),
-        // ECT(1) may be a mark that is less than CE.
+        // ECT(1) may be a mark weaker than CE.
         (0b10, 0b01) => Some(0b01),
         (there, _) => Some(there),
     }

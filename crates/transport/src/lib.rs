@@ -3,13 +3,13 @@
 //!
 //! There are two types of transport. A *stream* ([`stream`]) acknowledges each packet and repairs
 //! losses, as TCP does. Window controllers (Reno, Vegas) run on it. A *tunnel* ([`tunnel`]) carries
-//! datagrams from an ingress to an egress, and measures the path once per round trip by a pair of
+//! datagrams from an ingress to an egress, and measures the path once per round trip with a pair of
 //! control packets [Xia05 §IV-B.1]. Monaco runs on it.
 //!
 //! Every endpoint is a state machine. Its driver passes arrivals and the time to it, polls it for
 //! packets to send, and asks when to wake it.
 //!
-//! A stream without a clock, on a path of 50 ms that loses the fifth packet:
+//! A stream without a clock on a path of 50 ms that loses the fifth packet:
 //!
 //! ```
 //! use accord_control::FAMILIES;

@@ -1,9 +1,9 @@
 //! Capture files in the format pcapng [draft-ietf-opsawg-pcapng], which Wireshark and tshark read.
 //!
 //! Each link is an interface. A packet is captured when it has left the link's port. It has the
-//! headers of IPv4 and UDP that it has on the wire, with the addresses of its two ends: node `n` of
-//! the scenario is 10.0.0.0 + 1 + n. A whole IP packet has its own headers. The first [`SNAP`]
-//! bytes of each packet are kept.
+//! IPv4 and UDP headers that it has on the wire, with the addresses of its two ends: node `n` of
+//! the scenario has the address 10.0.0.0 + 1 + n. A whole IP packet keeps its own headers. The
+//! first [`SNAP`] bytes of each packet are kept.
 
 use crate::wire::{self, Header, Kind};
 use crate::{Segment, ip};
@@ -12,7 +12,7 @@ use accord_units::Time;
 /// The number of bytes of a packet that are kept.
 pub const SNAP: usize = 128;
 
-/// The link type of IP without a header of the link.
+/// The link type of IP without a link header.
 const LINKTYPE_RAW: u16 = 101;
 /// The UDP port of both ends.
 const PORT: u16 = 7_471;
@@ -30,14 +30,14 @@ pub struct Capture {
 pub struct Envelope {
     /// The node that sent the packet first.
     pub from: usize,
-    /// The node that the packet is for.
+    /// The node to which the packet is addressed.
     pub to: usize,
     /// The octet of DSCP and ECN.
     pub tos: u8,
 }
 
 impl Envelope {
-    /// Creates the envelope of a packet of this kind. Its flow goes from the source to the sink.
+    /// Creates the envelope of a packet of this kind, whose flow goes from the source to the sink.
     pub fn new((source, sink): (usize, usize), kind: Kind, tos: u8) -> Envelope {
         let (from, to) = if kind.is_reply() { (sink, source) } else { (source, sink) };
         Envelope { from, to, tos }
@@ -83,9 +83,9 @@ impl Capture {
         self.datagram = datagram;
     }
 
-    /// Adds a packet that has left the port of link `link` and is written already.
+    /// Adds a packet that has left the port of link `link` and is already encoded.
     pub fn datagram(&mut self, link: usize, at: Time, envelope: Envelope, datagram: &[u8]) {
-        // A whole IP packet is captured as it is, except for the mark that it has by now.
+        // A whole IP packet is captured unchanged, except for the mark that it has by now.
         if let Ok((_, packet)) = wire::unwrap(datagram) {
             return self.whole(link, at, envelope.tos, packet);
         }
@@ -149,11 +149,11 @@ fn pad(bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
-/// Returns the headers of IPv4 and UDP for a packet of `length` bytes in all.
+/// Returns the IPv4 and UDP headers for a packet of `length` bytes in total.
 fn headers(envelope: Envelope, length: u16) -> [u8; wire::UDP_HEADERS] {
     let address = |node: usize| (0x0a00_0001_u32).wrapping_add(node as u32).to_be_bytes();
     let mut h = [0; wire::UDP_HEADERS];
-    // Version 4, five words; do not fragment; 64 hops; UDP.
+    // Version 4, five words, no fragmentation, 64 hops, UDP.
     (h[0], h[1], h[6], h[8], h[9]) = (0x45, envelope.tos, 0x40, 64, 17);
     h[2..4].copy_from_slice(&length.to_be_bytes());
     h[12..16].copy_from_slice(&address(envelope.from));
@@ -164,7 +164,7 @@ fn headers(envelope: Envelope, length: u16) -> [u8; wire::UDP_HEADERS] {
     h[10..12].copy_from_slice(&checksum.to_be_bytes());
     h[20..22].copy_from_slice(&PORT.to_be_bytes());
     h[22..24].copy_from_slice(&PORT.to_be_bytes());
-    // A checksum of zero says that UDP has none.
+    // A checksum of zero means that UDP has none.
     h[24..26].copy_from_slice(&(length - 20).to_be_bytes());
     h
 }

@@ -1,20 +1,20 @@
-//! The log of a stream's sender as events of qlog [draft-ietf-quic-qlog-quic-events-13], in JSON text
-//! sequences [RFC 7464].
+//! The log of a stream's sender as qlog events [draft-ietf-quic-qlog-quic-events-13], in JSON text sequences
+//! [RFC 7464].
 //!
 //! A stream is not QUIC, but is described in terms of QUIC. Each transmission is a packet with a
-//! number of its own. Data is a stream frame. An acknowledgement is a packet with an ACK frame of
+//! number of its own. Data is a stream frame. An acknowledgement is a packet with an ACK frame for
 //! the packets that it is the first to report.
 //!
 //! | event | when |
 //! |---|---|
 //! | `packet_sent` | a packet leaves, for the first time or again |
 //! | `packet_received` | an acknowledgement arrives |
-//! | `packet_lost` | the repair of a packet leaves; the loss was found then or before |
+//! | `packet_lost` | the repair of a packet leaves; the loss was found then or earlier |
 //! | `recovery_metrics_updated` | a metric has changed, after an acknowledgement or a time-out |
 //! | `congestion_state_updated` | the state has changed, after the same |
 //!
-//! The states are those of RFC 9002 §7.3: `slow_start`, `congestion_avoidance` and `recovery`; and
-//! `no_ssthresh` while a controller has no slow-start threshold.
+//! The states are those of RFC 9002 §7.3: `slow_start`, `congestion_avoidance` and `recovery`. A
+//! further one is `no_ssthresh`, while a controller has no slow-start threshold.
 
 use crate::{Segment, stream};
 use accord_control::Controller;
@@ -26,7 +26,7 @@ use std::fmt::Write;
 #[derive(Clone, Debug)]
 pub struct Logged {
     sender: stream::StreamSender,
-    /// The records that have not been taken yet.
+    /// The records that have not yet been taken.
     text: String,
     /// The latest transmission of each packet that is not known to have arrived.
     out: BTreeMap<u64, u64>,
@@ -35,13 +35,13 @@ pub struct Logged {
     heard: u64,
     /// The first packet that was never sent.
     fresh: u64,
-    /// The time-outs when the last loss was logged.
+    /// The number of time-outs when the last loss was logged.
     timeouts: u64,
     reported: Metrics,
     state: Option<&'static str>,
 }
 
-/// The metrics, as they were last logged.
+/// The metrics as last logged.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Metrics {
     min_rtt: Option<Duration>,
@@ -135,7 +135,7 @@ impl Logged {
         );
     }
 
-    /// Logs a retransmission, and the loss of the transmission before.
+    /// Logs a retransmission, and the loss of the previous transmission.
     fn lost(&mut self, number: u64, now: Time) {
         let Some(packet) = self.out.remove(&number) else {
             return;

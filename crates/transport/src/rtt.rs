@@ -10,7 +10,7 @@ pub struct RoundTrip {
     srtt: u64,
     latest: Duration,
     min_rto: Duration,
-    /// The number of times in a row that the timer ran out.
+    /// The number of consecutive times that the timer ran out.
     backoff: u32,
     max_backoff: u32,
 }
@@ -21,8 +21,8 @@ const MAX_RTO: Duration = Duration::from_secs(60);
 const FIRST_RTO: Duration = Duration::from_secs(1);
 
 impl RoundTrip {
-    /// Creates a timer without samples. Time-outs will be `min_rto` at least, and double
-    /// `max_backoff` times at most.
+    /// Creates a timer without samples. Time-outs are at least `min_rto`, and double at most
+    /// `max_backoff` times.
     pub fn new(min_rto: Duration, max_backoff: u32) -> RoundTrip {
         RoundTrip {
             srtt: 0,
@@ -48,7 +48,7 @@ impl RoundTrip {
         self.latest = rtt;
     }
 
-    /// Takes a sample after another one, if [`RoundTrip::is_fresh`] is true.
+    /// Takes a further sample, if [`RoundTrip::is_fresh`] is true.
     #[inline]
     pub(crate) fn sample_next(&mut self, rtt: Duration) {
         let r = rtt.as_ps();
@@ -59,7 +59,7 @@ impl RoundTrip {
         self.latest = rtt;
     }
 
-    /// Returns true if there is a sample, and the timer has not run out since the latest one.
+    /// Returns true if there is a sample and the timer has not run out since the latest one.
     pub(crate) fn is_fresh(&self) -> bool {
         self.srtt > 0 && self.backoff == 0
     }

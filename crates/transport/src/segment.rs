@@ -2,9 +2,9 @@
 
 use accord_units::Time;
 
-/// The content of a packet, as endpoints see it. All data packets of a flow have the same size.
-/// They are counted in packets, not in bytes. The wire format of the live engine says how each kind
-/// is written.
+/// The content of a packet, as seen by endpoints. All data packets of a flow have the same size.
+/// They are counted in packets, not in bytes. The live engine's wire format defines the encoding of
+/// each kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Segment {
     /// A data packet.
@@ -18,16 +18,16 @@ pub enum Segment {
     Ack {
         /// The number below which all data packets have arrived.
         next: u64,
-        /// The first packet of the block, beyond `next`, that holds the packet which caused this
-        /// acknowledgement, as an offset from `next`. It is zero if that packet is below `next`, and
-        /// one, without a length, if that packet had arrived before [RFC 2883].
+        /// The block beyond `next` that holds the packet which caused this acknowledgement: the offset of its
+        /// first packet from `next`. It is zero if that packet is below `next`. It is one, with a length of
+        /// zero, if that packet had already arrived [RFC 2883].
         block: u32,
         /// The length of that block. It is zero if there is none.
         block_len: u32,
         /// The time at which the packet that caused the acknowledgement was sent.
         echo: Time,
-        /// The data packets that have arrived with a congestion mark so far, modulo 2³². This is
-        /// the accurate echo of RFC 9768, which survives lost acknowledgements.
+        /// The number of data packets that have arrived with a congestion mark so far, modulo 2³².
+        /// This is the accurate echo of RFC 9768, which survives lost acknowledgements.
         marked: u32,
     },
     /// OB: the out-of-band half of a control pair. It overtakes queues.
@@ -41,8 +41,9 @@ pub enum Segment {
     InBand {
         /// The number of the pair.
         pair: u64,
-        /// The data bytes sent before it since the start. The paper has here the difference to the
-        /// previous pair. The sum gives the same and survives the loss of pairs.
+        /// The data bytes sent before it since the start. The paper sends the difference from the
+        /// previous pair instead. The sum carries the same information and survives the loss of
+        /// pairs.
         sent_bytes: u64,
     },
     /// The receiver's answer to a complete pair. It travels out of band.
@@ -64,14 +65,14 @@ pub enum Segment {
     Count {
         /// The data bytes that have arrived since the start.
         received: u64,
-        /// The virtual delay of the latest of them, in seconds.
+        /// The virtual delay of the latest of these bytes, in seconds.
         virtual_s: f32,
     },
     /// Datagrams of a tunnel that did not arrive. It travels out of band.
     Missing {
-        /// The number of the first one.
+        /// The number of the first missing datagram.
         first: u64,
-        /// The missing ones among the 64 numbers behind it, the least significant bit first.
+        /// The missing datagrams among the 64 numbers after it, the least significant bit first.
         behind: u64,
     },
 }

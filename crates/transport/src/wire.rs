@@ -1,13 +1,12 @@
-//! The wire format: how packets of Accord are written into UDP datagrams.
+//! The wire format: the encoding of Accord's packets in UDP datagrams.
 //!
-//! Everything is in network byte order. Everything but the virtual delay is as its sender wrote it.
-//! A router that builds up virtual delay adds to one field at a fixed place, with
-//! [`add_virtual_delay`], and changes nothing else. Congestion marks and the class of a packet are
-//! in the IP header (ECN and DSCP), where any router looks for them. The page "The wire format" of
-//! the book has the tables.
+//! All fields are in network byte order. All but the virtual delay stay as the sender wrote them. A
+//! router that adds virtual delay changes only this one field at a fixed place, with
+//! [`add_virtual_delay`]. Congestion marks and the class of a packet are in the IP header (ECN and
+//! DSCP), where any router looks for them. The page "The wire format" of the book has the tables.
 //!
-//! A packet of another program, such as the kernel's TCP, travels whole, behind the first fields of
-//! a header ([`wrap`], [`unwrap`]).
+//! A packet of another program, such as the kernel's TCP, is carried whole, behind the first fields
+//! of a header ([`wrap`], [`unwrap`]).
 
 pub use crate::ip::UDP_HEADERS;
 pub use crate::tos::{CAPABLE, ECN, EXPEDITED, MARKED, SCALABLE};
@@ -26,9 +25,8 @@ pub const LEAST: usize = 20;
 /// The size of the longest packet, in bytes: the largest value of its field.
 pub const MOST: u64 = u16::MAX as u64;
 
-/// Returns the octet of the IP header for packets of this kind. That of a whole IP packet follows
-/// from its own octet by [`ip::entry`].
-/// `ecn` is the codepoint of the flow's data.
+/// Returns the octet of the IP header for packets of this kind. For a whole IP packet,
+/// [`ip::entry`] derives it from the packet's own octet. `ecn` is the codepoint of the flow's data.
 pub fn tos(kind: Kind, ecn: u8) -> u8 {
     match kind {
         Kind::OutOfBand | Kind::Report | Kind::Count | Kind::Missing => EXPEDITED,
@@ -45,15 +43,15 @@ const VIRTUAL_DELAY: usize = 16;
 pub struct Header {
     /// The kind of the contents.
     pub kind: Kind,
-    /// The size of the packet in bytes, headers included, as links count it. The datagram is padded
-    /// to it. A packet smaller than its header is sent longer than it counts. A whole IP packet is,
-    /// too: it counts as if it travelled on its own.
+    /// The size of the packet in bytes, including headers, as links count it. The datagram is
+    /// padded to this size. A packet smaller than its header is longer on the wire than it counts.
+    /// So is a whole IP packet, which counts as if it travelled on its own.
     pub size: Bytes,
     /// The flow that the packet belongs to.
     pub flow: u32,
     /// The number of the run. It distinguishes runs that use the same addresses.
     pub run: u32,
-    /// The index of the route, among the routes that the flow has had.
+    /// The index of the route among the routes that the flow has had.
     pub route: u16,
 }
 
@@ -125,7 +123,7 @@ impl Kind {
 pub enum Malformed {
     /// There are too few bytes.
     Short,
-    /// The version is another one, or the bytes are not a packet of Accord.
+    /// The version differs, or the bytes are not a packet of Accord.
     Version(u8),
     /// The kind is unknown.
     Kind(u8),
@@ -194,16 +192,16 @@ fn begin(header: &Header, kind: Kind, flags: u16, datagram: &mut Vec<u8>) {
     debug_assert_eq!(datagram.len(), LEAST);
 }
 
-/// Writes a whole IP packet in place of the content of `datagram`. The header's kind is one of
-/// those for whole IP packets, and its size is the packet's.
+/// Writes a whole IP packet in place of the content of `datagram`. The header has one of the kinds
+/// for whole IP packets, and the packet's size.
 pub fn wrap(header: &Header, packet: &[u8], datagram: &mut Vec<u8>) {
     debug_assert!(header.kind.is_ip() && header.size.get() == packet.len() as u64);
     begin(header, header.kind, 0, datagram);
     datagram.extend(packet);
 }
 
-/// Reads a whole IP packet. It has to be of IPv4 and as long as its own header and the header
-/// before it say.
+/// Reads a whole IP packet. It must be an IPv4 packet with the length that its own header and the
+/// header before it state.
 pub fn unwrap(datagram: &[u8]) -> Result<(Header, &[u8]), Malformed> {
     let header = header(datagram)?;
     if !header.kind.is_ip() {
@@ -250,8 +248,8 @@ pub fn header(datagram: &[u8]) -> Result<Header, Malformed> {
     })
 }
 
-/// Reads a packet. The numbers of a report must be ones that a receiver can measure. Whole IP
-/// packets are not segments, so they are refused.
+/// Reads a packet. The numbers of a report must be measurable by a receiver. Whole IP packets are
+/// not segments, and are rejected.
 pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
     let header = header(datagram)?;
     let small = u32::from_be_bytes(at(datagram, 20)?);
@@ -287,7 +285,7 @@ pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
     Ok((header, segment))
 }
 
-/// Returns the virtual delay that a packet has collected. It is zero as the packet is encoded.
+/// Returns the virtual delay that a packet has collected. It is zero when the packet is encoded.
 pub fn virtual_delay(datagram: &[u8]) -> Result<Duration, Malformed> {
     let micros = u32::from_be_bytes(at(datagram, VIRTUAL_DELAY)?);
     Ok(Duration::from_us(u64::from(micros)))
@@ -312,7 +310,7 @@ fn micros(delay: Duration) -> u32 {
     u32::try_from(rounded).unwrap_or(u32::MAX)
 }
 
-/// Reads a number that can have been measured: finite and not negative.
+/// Reads a number that may be a measurement: finite and not negative.
 fn measured(bits: u32) -> Result<f32, Malformed> {
     let value = f32::from_bits(bits);
     if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(Malformed::Value) }

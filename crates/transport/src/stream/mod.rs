@@ -1,4 +1,5 @@
-//! Streams: every packet acknowledged, losses repaired, in order [RFC 5681, 6582, 6675].
+//! Streams: every packet is acknowledged, losses are repaired, and data is delivered in order [RFC
+//! 5681, 6582, 6675].
 
 mod receiver;
 mod scoreboard;

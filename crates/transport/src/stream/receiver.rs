@@ -34,7 +34,7 @@ impl StreamReceiver {
 
     /// Counts the mark of a data packet, and takes the packet if it is the next one and nothing has
     /// arrived beyond it. Returns the number below which all data has arrived and the count of
-    /// marks, or `None` for a packet that [`StreamReceiver::out_of_order`] is to take.
+    /// marks. Returns `None` for a packet that [`StreamReceiver::out_of_order`] must take.
     #[inline]
     pub fn on_next(&mut self, number: u64, marked: bool) -> Option<(u64, u32)> {
         self.marked = self.marked.wrapping_add(u32::from(marked));
@@ -65,9 +65,9 @@ impl StreamReceiver {
                 (new, self.block_of(number))
             }
         };
-        // A packet that moves the window is in no block. Its acknowledgement repeats the latest
+        // A packet that moves the window is not in a block. Its acknowledgement repeats the latest
         // block, as RFC 2018 §4 does, because the acknowledgements that reported the block may be
-        // lost. A packet that had arrived before is reported as such, in place of a DSACK option.
+        // lost. A packet that had already arrived is reported as such, in place of a DSACK option.
         let (block, block_len) = match block.or(self.blocks.last().copied()) {
             _ if !new => (1, 0),
             Some((from, to)) => ((from - self.next) as u32, (to - from) as u32),
@@ -95,7 +95,7 @@ impl StreamReceiver {
             self.blocks[i].1 = self.blocks[i + 1].1;
             self.blocks.remove(i + 1);
         }
-        // The missing packet: the first block, if it starts here, is in order now.
+        // This is the missing packet. The first block is now in order if it starts here.
         if self.blocks[0].0 == self.next {
             self.next = self.blocks[0].1;
             self.blocks.remove(0);
@@ -107,7 +107,7 @@ impl StreamReceiver {
         self.next
     }
 
-    /// Packets that had arrived before.
+    /// The number of packets that had already arrived.
     pub fn duplicates(&self) -> u64 {
         self.duplicates
     }

@@ -9,15 +9,15 @@ enum State {
     Out,
     /// Arrived.
     Sacked,
-    /// Taken for lost, not sent again yet.
+    /// Presumed lost, and not yet sent again.
     Lost,
     /// Sent again, and the first transmission is lost.
     Again,
-    /// Sent again though the first transmission may still arrive: two are in flight.
+    /// Sent again although the first transmission may still arrive, so two are in flight.
     Twice,
 }
 
-/// The scoreboard of a sender, which has none before its first loss.
+/// The scoreboard of a sender, absent before the first loss.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Board(Option<Box<Scoreboard>>);
 
@@ -65,11 +65,11 @@ impl Board {
     }
 }
 
-/// The states of the packets from the first unacknowledged one on. Empty, and without cost, while
-/// all is in order.
+/// The states of the packets from the first unacknowledged one on. The scoreboard is empty and
+/// costs nothing while all packets are in order.
 ///
-/// A scan of windows of thousands of packets on each duplicate acknowledgement would be slow, so no
-/// packet is examined twice: see [`Searched`].
+/// No packet is examined twice (see [`Searched`]), because a scan of thousands of packets on each
+/// duplicate acknowledgement would be slow.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scoreboard {
     states: VecDeque<State>,
@@ -84,7 +84,7 @@ pub(crate) struct Scoreboard {
 #[derive(Clone, Debug, Default)]
 struct Searched {
     /// The number of the first state. It does not advance while there are no states. The numbers
-    /// below have the same base.
+    /// below count from the same base.
     base: u64,
     /// The number of packets that are `Again`.
     again: u64,
@@ -107,7 +107,7 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// The number of packets taken for lost and not sent again yet.
+    /// The number of packets presumed lost and not yet sent again.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -134,7 +134,7 @@ impl Scoreboard {
         self.known.again > 0
     }
 
-    /// Returns true if the first packet is taken for lost and not sent again yet.
+    /// Returns true if the first packet is presumed lost and not yet sent again.
     pub fn first_is_lost(&self) -> bool {
         self.states.front() == Some(&State::Lost)
     }
@@ -266,7 +266,7 @@ impl Scoreboard {
         found
     }
 
-    /// Marks the first packet as lost, whatever its state, unless it is already.
+    /// Marks the first packet as lost in any state, unless it is already lost.
     pub fn lose_first(&mut self) {
         if self.states.is_empty() {
             self.states.push_back(State::Out);
@@ -279,8 +279,8 @@ impl Scoreboard {
         }
     }
 
-    /// Marks packet `i` of `out`, counted from the first unacknowledged one, as lost, whatever its
-    /// state, unless it arrived or is already lost.
+    /// Marks packet `i` of `out`, counted from the first unacknowledged one, as lost in any state,
+    /// unless it arrived or is already lost.
     pub fn lose(&mut self, i: u64, out: u64) {
         self.reach(out);
         let state = self.states[i as usize];
@@ -292,7 +292,7 @@ impl Scoreboard {
         }
     }
 
-    /// Marks the last of `out` packets as sent again though the first transmission may still
+    /// Marks the last of `out` packets as sent again although the first transmission may still
     /// arrive.
     pub fn repeat_last(&mut self, out: u64) {
         self.reach(out);
@@ -332,7 +332,7 @@ impl Scoreboard {
         Some(i as u64)
     }
 
-    /// Takes the first packet of which it is only known that a later one arrived, counted as in
+    /// Takes the first packet that is doubtful only because a later one arrived, counted as in
     /// [`Scoreboard::take_lost`], and marks it as sent twice [RFC 6675 §4, NextSeg (3)].
     pub fn take_doubtful(&mut self) -> Option<u64> {
         let (last, _) = *self.known.blocks.back()?;
@@ -356,7 +356,7 @@ impl Scoreboard {
         end.checked_sub(1)
     }
 
-    /// Marks no packet as lost. Packets sent again are in flight twice.
+    /// Unmarks all lost packets. Packets sent again are in flight twice.
     pub fn forgive(&mut self) {
         for state in &mut self.states {
             *state = match *state {
@@ -422,7 +422,7 @@ mod tests {
         states.iter().filter(|s| **s == state).count() as u64
     }
 
-    /// The rules of the RFC, literally, over all packets that are out.
+    /// The literal rules of the RFC, applied to all outstanding packets.
     #[derive(Default)]
     struct Rules(Vec<State>);
 

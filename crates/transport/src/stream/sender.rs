@@ -22,11 +22,11 @@ use std::collections::VecDeque;
 use std::mem::offset_of;
 use std::ops::Range;
 
-/// Sends packets by a controller's window, finds losses and repairs them.
+/// Sends packets within a controller's window, detects losses and repairs them.
 ///
-/// Loss is found by three duplicate acknowledgements or by time-out; how it is repaired is the
-/// controller's choice of [`Recovery`](accord_control::Recovery): a hole for three duplicates each
-/// (Reno), a hole per round trip (NewReno), or all holes that the acknowledgements report (SACK).
+/// Three duplicate acknowledgements or a time-out reveal a loss. The repair follows the
+/// controller's choice of [`Recovery`](accord_control::Recovery): one hole per three duplicates
+/// (Reno), one hole per round trip (NewReno), or all holes that the acknowledgements report (SACK).
 ///
 /// | event | action | source |
 /// |---|---|---|
@@ -46,19 +46,19 @@ use std::ops::Range;
 /// regulated (`prr.rs`).
 ///
 /// The receiver returns the count of congestion marks. The controller is notified of each mark, and
-/// of congestion once per round trip [RFC 3168 §6.1.2]: marks and losses of packets sent before the
-/// last notification are the same congestion.
+/// of congestion once per round trip [RFC 3168 §6.1.2]. Marks and losses of packets sent before the
+/// last notification are part of the same congestion.
 ///
 /// Departures. The least time-out is a setting, by default below the 1 s of RFC 6298 §2.4. Every
-/// acknowledgement of new data gives a sample of the round-trip time, by blocks too, as in Linux (RTTM
-/// of RFC 7323 §4.1 has those that move the window, because there others echo an earlier packet). Its
-/// echo is of the transmission that arrived, so repairs give samples, which Linux has not. The timer restarts when the
-/// first packet is sent again, which RFC 6675 §6 allows and RFC 6298 does not require. After a
-/// recovery (not after a time-out) three duplicates begin another one as soon as all that was sent
-/// before it is acknowledged; RFC 6582 §3.2 waits for one packet more. An acknowledgement carries
-/// one SACK block, not three: if acknowledgements are lost, some packets that arrived are sent
-/// again. There is no latch (ECE) to be reset by CWR, since the count of marks does not need one;
-/// retransmissions may be marked, too.
+/// acknowledgement of new data gives a sample of the round-trip time, also if it reports the data in a block,
+/// as in Linux. (RTTM of RFC 7323 §4.1 takes only those that move the window, because others echo an earlier
+/// packet there.) The echo is that of the transmission that arrived, so repairs also give samples, unlike in
+/// Linux. The timer restarts when the first packet is sent again, which RFC 6675 §6 allows and RFC 6298 does
+/// not require. After a recovery (not after a time-out) three duplicates begin another one as soon as all
+/// data sent before it is acknowledged; RFC 6582 §3.2 waits for one packet more. An acknowledgement carries
+/// one SACK block, not three. So if acknowledgements are lost, some packets that arrived are sent again.
+/// There is no latch (ECE) for CWR to reset, since the count of marks does not need one. Retransmissions may
+/// also be marked.
 ///
 /// The fields are in the order of their use: an acknowledgement in order reads those up to the
 /// controller's window.
@@ -68,7 +68,7 @@ pub struct StreamSender<C = AnyController> {
     /// The first packet that is not acknowledged, and the next new one.
     una: u64,
     next: u64,
-    /// The total number of packets that the application has supplied.
+    /// The total number of packets supplied by the application.
     available: u64,
     /// The next new packet when the window was last full.
     full_to: u64,
@@ -85,36 +85,36 @@ pub struct StreamSender<C = AnyController> {
     packet: Bytes,
     /// The receiver's latest count of marked packets.
     marked: u32,
-    /// The fast path: packets are in flight, all in order, and only the window limits them. The sender
-    /// then takes most acknowledgements by [`StreamSender::acknowledge`].
+    /// The fast path: packets are in flight, all in order, and only the window limits them. The sender then
+    /// takes most acknowledgements with [`StreamSender::acknowledge`].
     fast: Fast,
     /// True while losses are repaired, until all packets before
     /// [`LossState::recover`] are acknowledged.
     recovering: bool,
-    /// True if the next lost packet goes even though the window has no room.
+    /// True if the next lost packet is sent even though the window has no room.
     repair_now: bool,
     /// True if more than the window limits a packet: pacing, or a regulated recovery.
     gated: bool,
-    /// The latest time of sending of each packet in flight, for a controller that checks the age of
-    /// the first one.
+    /// The last time at which each packet in flight was sent, for a controller that checks the age
+    /// of the first one.
     #[expect(clippy::box_collection, reason = "small where it is not used: most flows")]
     sent: Option<Box<VecDeque<Time>>>,
     controller: C,
     /// The per-packet state of packets in flight, for controllers that ask for it.
     log: Option<Box<Log>>,
-    /// The deadline of the retransmission timer, or `Time::MAX` while nothing is in flight. That of
-    /// the fast path follows from `restarted`.
+    /// The deadline of the retransmission timer, or `Time::MAX` while nothing is in flight. On the
+    /// fast path the deadline follows from `restarted`.
     deadline: Time,
-    /// The duplicate acknowledgements since the window last moved. Each is the arrival of a packet,
-    /// whose number Reno and NewReno do not know.
+    /// The number of duplicate acknowledgements since the window last moved. Each is the arrival of
+    /// a packet, whose number Reno and NewReno do not know.
     duplicates: u64,
     pacer: Pacer,
     board: Board,
-    /// Boxed, because it is unused while nothing is lost or marked.
+    /// It is boxed, because it is unused while nothing is lost or marked.
     loss_state: Box<LossState>,
 }
 
-/// The enumeration of senders has its tag in the last flag, which is on a line that an
+/// The tag of the enumeration of senders is in the last flag, on a cache line that an
 /// acknowledgement reads.
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(size_of::<StreamSender>() <= 264);
@@ -122,19 +122,20 @@ const _: () = assert!(size_of::<StreamSender>() <= 264);
 /// The fast path of a sender (`fast_path.rs`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fast {
-    /// The sender is not on it.
+    /// The sender is not on the fast path.
     No,
-    /// The sender is on it, and keeps no state per packet.
+    /// The sender is on the fast path, and keeps no state per packet.
     Plain,
-    /// The sender is on it, and keeps [`StreamSender::sent`] only.
+    /// The sender is on the fast path, and keeps only [`StreamSender::sent`].
     Timed,
-    /// The sender is on it, and keeps a log without samples of the delivery rate.
+    /// The sender is on the fast path, and keeps a log without samples of the delivery rate.
     Logged,
-    /// The sender is on it, and keeps a log with them. Its controller is notified of each packet.
+    /// The sender is on the fast path, and keeps a log with samples of the delivery rate. Its
+    /// controller is notified of each packet.
     Sampled,
 }
 
-/// The state of losses and marks, and the settings that only they read.
+/// The state of losses and marks, and the settings that only their handling reads.
 #[derive(Clone, Debug, Default)]
 struct LossState {
     capabilities: Capabilities,
@@ -142,23 +143,23 @@ struct LossState {
     pacing: bool,
     /// The packet before which all must be acknowledged before another recovery [RFC 6582 §3.2].
     recover: u64,
-    /// While nothing is in flight, the time at which the last packet was sent.
+    /// The time at which the last packet was sent, while nothing is in flight.
     idle_since: Time,
-    /// The packets sent again, and the number of time-outs.
+    /// The numbers of packets sent again and of time-outs.
     retransmissions: u64,
     timeouts: u64,
-    /// The partial acknowledgements of this recovery.
+    /// The number of partial acknowledgements in this recovery.
     partials: u32,
     /// RescueRxt of RFC 6675: the packet whose acknowledgement allows the last packet to be sent
     /// again if there is nothing else to send.
     rescue: u64,
     /// The packet before which all congestion has been answered.
     answered: u64,
-    /// The flight at that answer.
+    /// The data in flight at that answer.
     answered_flight: Bytes,
     /// The time of the last cut for a loss.
     cut: Time,
-    /// The time of sending from which marks are unanswered congestion.
+    /// Marks of packets sent at or after this time are unanswered congestion.
     answer_from: Time,
     /// The next new packet when a packet last waited for the pacer.
     paced_to: u64,
@@ -169,7 +170,8 @@ struct LossState {
     doubt: Option<Doubt>,
     /// The first unacknowledged packet at the last time-out.
     timed_out: Option<u64>,
-    /// The state of PRR in this recovery, for a controller that asks for it. Boxed, because few do.
+    /// The state of PRR in this recovery, for a controller that asks for it. It is boxed, because
+    /// few do.
     prr: Option<Box<Prr>>,
 }
 
@@ -177,7 +179,8 @@ struct LossState {
 /// confirms or refutes it: the Eifel algorithm [RFC 3522].
 #[derive(Clone, Copy, Debug)]
 struct Doubt {
-    /// RetransmitTS: the time at which that packet was first sent again, or `Time::MAX` before.
+    /// RetransmitTS: the time at which that packet was first sent again, or `Time::MAX` before
+    /// that.
     repaired: Time,
     /// [`LossState::answered`] and [`LossState::answer_from`] before the answer.
     answered: u64,
@@ -189,8 +192,8 @@ struct Doubt {
 pub struct Settings {
     /// The least retransmission time-out [RFC 6298 §2.4].
     pub min_rto: Duration,
-    /// True to space the packets of a window in time (`pace.rs`). Otherwise they go as the window
-    /// has room.
+    /// True to space the packets of a window in time (`pace.rs`). Otherwise they are sent as the
+    /// window has room.
     pub pacing: bool,
 }
 
@@ -200,8 +203,8 @@ impl Settings {
 }
 
 impl StreamSender {
-    /// The bytes from the start of a sender that an acknowledgement in order reads, with the window
-    /// of the most common controllers.
+    /// The number of bytes, from the start of a sender, that an acknowledgement in order reads.
+    /// They include the window of the most common controllers.
     pub const HOT: usize = offset_of!(StreamSender, controller) + 24;
 }
 
@@ -242,11 +245,11 @@ impl<C: Controller> StreamSender<C> {
     }
 
     /// Opens a new connection between the same ends, under `controller`: window, round-trip times
-    /// and timers start afresh. Unsent data is dropped.
+    /// and timers start again. Unsent data is dropped.
     ///
-    /// Packet numbers continue, so the receiver needs no notice; it has all earlier packets in
-    /// order. Packets and acknowledgements of the previous connection are ignored, as packets to a
-    /// closed port would be. There is no handshake.
+    /// Packet numbers continue, so the receiver needs no notice. It takes all earlier packets as
+    /// received. Packets and acknowledgements of the previous connection are ignored, as packets to
+    /// a closed port would be. There is no handshake.
     pub fn reconnect(&mut self, controller: C, now: Time) {
         let loss_state = LossState {
             capabilities: controller.capabilities(),
@@ -277,12 +280,12 @@ impl<C: Controller> StreamSender<C> {
         self.available = self.available.saturating_add(packets);
     }
 
-    /// Ends the supply: packets that are not sent yet never are.
+    /// Ends the supply. Packets that are not yet sent never will be.
     pub fn stop(&mut self) {
         self.available = self.next;
     }
 
-    /// The packets in flight: sent, not known to have arrived, and not taken for lost.
+    /// The packets in flight: sent, not known to have arrived, and not presumed lost.
     #[inline]
     fn in_flight(&self) -> u64 {
         let out = self.next - self.una + self.board.twice();
@@ -308,8 +311,8 @@ impl<C: Controller> StreamSender<C> {
         }
     }
 
-    /// Takes an acknowledgement. Ignores one of packets that were never sent, or sent over the
-    /// previous connection.
+    /// Takes an acknowledgement. Ignores it if it covers packets that were never sent or were sent
+    /// over the previous connection.
     #[inline]
     pub fn on_ack(
         &mut self,
@@ -344,7 +347,7 @@ impl<C: Controller> StreamSender<C> {
         if block > 0 && block_len == 0 {
             self.repeated(now);
         }
-        // An acknowledgement that was overtaken has a lower count than the latest.
+        // An overtaken acknowledgement has a lower count than the latest.
         let news = marked.wrapping_sub(self.marked);
         let marks = if news <= u32::MAX / 2 { u64::from(news) } else { 0 };
         if marks > 0 {
@@ -378,8 +381,8 @@ impl<C: Controller> StreamSender<C> {
         self.una < self.full_to
     }
 
-    /// Returns true if another packet may go before its time, for a controller with bursts. The
-    /// pacer's time is when a bucket is full, or when the next unit starts.
+    /// Returns true if another packet may be sent before its time, for a controller with bursts.
+    /// The pacer's time is that at which a bucket is full or the next unit starts.
     #[inline(never)]
     fn may_burst(&self, pace: Option<Rate>, now: Time) -> bool {
         let size = match self.controller.burst() {
@@ -403,14 +406,14 @@ impl<C: Controller> StreamSender<C> {
         }
     }
 
-    /// Records the flight while the window is not full.
+    /// Records the data in flight while the window is not full.
     #[inline(never)]
     fn note_flight(&mut self) {
         self.loss_state.most = self.loss_state.most.max(self.in_flight());
     }
 
-    /// Returns true if the window may grow though it was not full: packets waited for the pacer
-    /// [RFC 9002 §7.8], or slow start has not reached twice the flight
+    /// Returns true if the window may grow although it was not full: packets waited for the pacer
+    /// [RFC 9002 §7.8], or slow start has not reached twice the data in flight
     /// [draft-ietf-ccwg-ratelimited-increase §3 rule 2].
     #[cold]
     fn may_grow_on(&self) -> bool {
@@ -420,8 +423,8 @@ impl<C: Controller> StreamSender<C> {
         self.una < self.loss_state.paced_to || slow_start && window.get() < doubled
     }
 
-    /// Moves the window. `LOGGED` is true if there is a log, so a sender without one does not
-    /// test again.
+    /// Moves the window. `LOGGED` is true if there is a log. So a sender without a log does not
+    /// test this again.
     #[inline]
     fn advance<const LOGGED: bool>(
         &mut self,
@@ -435,7 +438,7 @@ impl<C: Controller> StreamSender<C> {
         let n = next - self.una;
         let full = self.was_full();
         let window_limited = full || self.may_grow_on();
-        // The acknowledgement that ends a recovery only ends it [RFC 6582 §3.2].
+        // The acknowledgement that ends a recovery has no other effect [RFC 6582 §3.2].
         let mut held = self.is_held();
         self.una = next;
         let rtt = now.since(echo);
@@ -568,7 +571,7 @@ impl<C: Controller> StreamSender<C> {
             return None;
         }
         let (window, packet) = (allowance.window.max(self.packet).get(), self.packet.get());
-        // Most acknowledgements let one packet go, which takes no division.
+        // Most acknowledgements release one packet, which takes no division.
         let room = if (in_flight + 2) * packet > window {
             u64::from((in_flight + 1) * packet <= window)
         } else {
@@ -631,7 +634,7 @@ impl<C: Controller> StreamSender<C> {
         self.controller.set_base_rtt(base_rtt);
     }
 
-    /// The bytes in flight: sent, not known to have arrived, and not taken for lost.
+    /// The bytes in flight: sent, not known to have arrived, and not presumed lost.
     pub fn bytes_in_flight(&self) -> Bytes {
         Bytes::new(self.in_flight() * self.packet.get())
     }

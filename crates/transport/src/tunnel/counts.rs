@@ -1,26 +1,26 @@
 //! The schedule of a receiver's counts: acknowledgements of a tunnel's data.
 //!
-//! Counts are cumulative, so the loss of one only costs time. A pair is sent once per round trip,
+//! Counts are cumulative, so the loss of one costs only time. A pair is sent once per round trip,
 //! so the receiver takes the time between pairs as the round-trip time.
 
 use accord_units::{Duration, Time};
 
-/// The schedule by which data packets are answered by a count.
+/// The schedule by which counts answer data packets.
 #[derive(Clone, Debug)]
 pub struct CountSchedule {
     /// The counts per round trip, or 0 for none.
     per_round_trip: f64,
     /// The arrival time of the latest complete pair.
     pair: Option<Time>,
-    /// The least time from one count to the next. It is zero until two pairs have arrived, so
-    /// each packet is answered.
+    /// The least time from one count to the next. It is zero until two pairs have arrived, so each
+    /// packet is answered until then.
     spacing: Duration,
     /// The time from which the next data packet is answered.
     next: Time,
 }
 
 impl CountSchedule {
-    /// Creates a schedule of `per_round_trip` counts, at most one per packet, or of none if that is 0.
+    /// Creates a schedule of `per_round_trip` counts, at most one per packet. Zero means no counts.
     pub fn new(per_round_trip: f64) -> CountSchedule {
         CountSchedule {
             per_round_trip,
@@ -30,7 +30,7 @@ impl CountSchedule {
         }
     }
 
-    /// Takes the arrival of a data packet. Returns true if it is answered by a count.
+    /// Takes the arrival of a data packet. Returns true if a count must answer it.
     #[inline]
     pub fn is_due(&mut self, now: Time) -> bool {
         if now < self.next {
@@ -40,7 +40,7 @@ impl CountSchedule {
         true
     }
 
-    /// Takes the arrival of a complete pair. Its report counts, too.
+    /// Takes the arrival of a complete pair, whose report also counts.
     pub fn on_pair(&mut self, now: Time) {
         if self.per_round_trip == 0.0 {
             return;

@@ -24,8 +24,8 @@ pub struct Egress {
 }
 
 impl Egress {
-    /// Creates an egress that has received nothing and sends `counts` counts per round trip, at most
-    /// one per packet, or none if that is 0.
+    /// Creates an egress that has received nothing and sends `counts` counts per round trip, at most one per
+    /// packet. Zero means no counts.
     pub fn new(meter: Meter, counts: f64) -> Egress {
         Egress {
             meter,
@@ -37,8 +37,8 @@ impl Egress {
         }
     }
 
-    /// Sets the signal that measures the queuing delay. Without one the spacing of the halves is
-    /// the delay.
+    /// Sets the signal that measures the queuing delay. Without a signal the spacing of the halves
+    /// is the delay.
     pub fn go_by(&mut self, signal: Signal) {
         self.queuing = Some(Box::new(Queuing::new(signal)));
     }
@@ -87,7 +87,7 @@ impl Egress {
 
     /// Takes the in-band half of a pair whose queuing delay is `queued` and that has collected
     /// `virtual_delay`. Returns the report to send back, unless this pair or a later one was
-    /// answered.
+    /// already answered.
     pub fn on_queued(
         &mut self,
         pair: u64,
@@ -96,7 +96,7 @@ impl Egress {
         virtual_delay: Duration,
         now: Time,
     ) -> Option<Segment> {
-        // The meter takes a pair with that spacing of its halves.
+        // The meter takes a pair with that spacing.
         let out = Time::from_ps(now.as_ps().saturating_sub(queued.as_ps()));
         self.meter.on_arrival(Arrival::OutOfBand { pair }, out);
         self.complete(pair, sent_bytes, virtual_delay, None, now)

@@ -1,9 +1,9 @@
 //! The least one-way delay, from which queuing delay is counted.
 //!
-//! The two clocks have an unknown offset, and run at rates that differ by some parts per million. A
-//! raw delay is therefore a line in time plus the queuing delay. Among all lines that no delay is
-//! below, the one closest to the delays [Moo99] is an edge of their lower hull: the edge over the
-//! middle of the window.
+//! The two clocks have an unknown offset, and their rates differ by several parts per million. So a
+//! raw delay is a linear function of time plus the queuing delay. Among all lines below the delays,
+//! the one closest to them [Moo99] is an edge of their lower hull: the edge over the middle of the
+//! window.
 //!
 //! A minimum counts for [`WINDOW`]. A route that gets shorter is detected at once. A longer route
 //! counts as a queue until then.
@@ -13,19 +13,20 @@ use std::collections::VecDeque;
 
 /// The time for which a minimum counts.
 const WINDOW: Duration = Duration::from_secs(300);
-/// The length of a bucket, of which the least delay is kept.
+/// The length of a bucket. Only its least delay is kept.
 const BUCKET: Duration = Duration::from_secs(1);
-/// The time from which on a slope is distinguishable from noise.
+/// The time after which a slope is distinguishable from noise.
 const LEAST: f64 = 60.0;
 /// The largest difference of two clocks' rates. Quartz is within 100 ppm.
 const SKEW: f64 = 200e-6;
-/// A distance from the floor beyond any queue. A clock has stood still, and the floor is void.
+/// A distance from the floor that exceeds any queue. A clock has stopped or jumped, so the floor is
+/// void.
 const STEP: Duration = Duration::from_secs(10);
 
 /// The floor of raw one-way delays.
 #[derive(Clone, Debug, Default)]
 pub struct Floor {
-    /// The least raw delay of each bucket: seconds, and seconds.
+    /// The least raw delay of each bucket: its time and the delay, both in seconds.
     least: VecDeque<(f64, f64)>,
     /// The start of the last bucket.
     began: Time,
@@ -84,7 +85,7 @@ impl Floor {
         let mut hull: Vec<(f64, f64)> = Vec::with_capacity(self.least.len());
         for &p in &self.least {
             while let [.., a, b] = hull[..] {
-                // The turn from a over b to p is not to the left: b is above the hull.
+                // The turn from a over b to p is not to the left, so b is above the hull.
                 if (b.0 - a.0) * (p.1 - a.1) > (b.1 - a.1) * (p.0 - a.0) {
                     break;
                 }
@@ -104,8 +105,8 @@ mod tests {
 
     const MS: f64 = 1e9;
 
-    /// Observes the raw delay `raw`, in ms by time, every 100 ms for `seconds`. Returns the last
-    /// queuing delays in ms.
+    /// Observes the raw delay `raw`, a function of time in ms, every 100 ms for `seconds`. Returns
+    /// the last queuing delays in ms.
     fn run(seconds: u64, raw: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut floor = Floor::default();
         let times = (0..10 * seconds).map(|i| Time::ZERO + Duration::from_ms(100 * i));

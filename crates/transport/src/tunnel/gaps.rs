@@ -5,15 +5,15 @@ use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hasher};
 
-/// The number of later datagrams from which on one is missing, for networks that reorder
+/// The number of later arrivals after which a datagram counts as missing, for networks that reorder
 /// [RFC 9002 §6.1.1].
 const LATER: u64 = 3;
-/// The most counters that are missing at once. A longer gap is an outage, which nothing repairs.
+/// The most counters that are missing at once. A longer gap is an outage, which is not repaired.
 const MOST_MISSING: usize = 64;
-/// The number of reported datagrams that are remembered: the replay window of WireGuard refuses older ones.
+/// The number of reported datagrams that are remembered. WireGuard's replay window rejects older ones.
 const MOST_REPORTED: usize = 1024;
-/// The time after a report within which a late datagram or its repair arrives, also if somebody withheld it,
-/// and the most packets in it.
+/// The time after a report within which a late datagram or its repair arrives, even if an attacker withheld
+/// it, and the most packets in that time.
 const ARRIVING: Duration = Duration::from_secs(10);
 const MOST_RECENT: usize = 10_000;
 
@@ -21,10 +21,10 @@ const MOST_RECENT: usize = 10_000;
 #[derive(Clone, Debug)]
 struct Session {
     index: u32,
-    /// The counter after the highest one of datagrams that wait in the network's queue.
+    /// The counter after the highest one among datagrams that wait in the network's queue.
     next: u64,
     missing: VecDeque<u64>,
-    /// The counters beyond `next` that have arrived, of expedited datagrams, which overtake the queue.
+    /// The counters beyond `next` of expedited datagrams that have arrived. These overtake the queue.
     early: VecDeque<u64>,
 }
 
@@ -38,7 +38,7 @@ impl Session {
             }
             self.early.push_back(counter);
         } else {
-            // More than fits is an outage.
+            // A gap larger than the limit is an outage.
             if counter - self.next < MOST_MISSING as u64 {
                 let early = &self.early;
                 let missing = (self.next..counter).filter(|c| !early.contains(c));
@@ -52,7 +52,7 @@ impl Session {
         }
     }
 
-    /// Returns the counters that are missing by now, once.
+    /// Returns the counters that are missing by now. Each is returned once.
     fn take(&mut self) -> Option<Missing> {
         let is_due = |c: u64, next: u64| next - c > LATER;
         let first = *self.missing.front().filter(|c| is_due(**c, self.next))?;
@@ -71,11 +71,11 @@ impl Session {
     }
 }
 
-/// The receiving half: the counters that have not arrived, and the packets that may arrive twice since a
-/// late one was taken for lost.
+/// The receiving half: the counters that have not arrived, and the packets that may arrive twice because a
+/// late one was presumed lost.
 #[derive(Clone, Debug, Default)]
 pub struct Gaps {
-    /// The latest sessions. Handshakes that cross make several, and any may be in use.
+    /// The latest sessions. Crossing handshakes create several, and any may be in use.
     sessions: VecDeque<Session>,
     /// The latest places that were reported missing, with the time.
     reported: VecDeque<(Time, Place)>,
@@ -129,7 +129,7 @@ impl Gaps {
         let mut hasher = DefaultHasher::new();
         hasher.write(packet);
         let hash = hasher.finish();
-        // Each report makes one more copy. The first copy that arrives is the packet.
+        // Each report creates one more copy. The first copy that arrives counts as the packet.
         let repeated = if reported {
             self.recent.iter().any(|(_, h)| *h == hash)
         } else {
@@ -147,8 +147,8 @@ impl Gaps {
         repeated
     }
 
-    /// Returns the counters that are missing by now. Those of the 64 places before that were reported and
-    /// have not arrived are listed again, because a list may be lost.
+    /// Returns the counters that are missing by now. Counters in the 64 places before them that were reported
+    /// and have not arrived are listed again, because a list may be lost.
     pub fn take(&mut self, now: Time) -> Option<Missing> {
         while self.reported.front().is_some_and(|(then, _)| now.since(*then) > ARRIVING) {
             self.reported.pop_front();
@@ -176,7 +176,7 @@ impl Gaps {
         Some(missing)
     }
 
-    /// Returns whether a report was made so lately that its repair may still arrive.
+    /// Returns whether the repair of a recent report may still arrive.
     pub fn is_open(&self, now: Time) -> bool {
         now < self.until
     }
@@ -218,7 +218,7 @@ mod tests {
         all
     }
 
-    /// A list may be lost, so the next ones have its counters, too, until they arrive.
+    /// A list may be lost, so the next lists repeat its counters until they arrive.
     #[test]
     fn lists_repeat_what_has_not_arrived() {
         let mut gaps = Gaps::default();
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(list(&[0, 2, 3, 4]), [1]);
         assert_eq!(list(&[5, 7, 8, 9]), [1, 6]);
         assert_eq!(list(&[1, 10, 12, 13, 14]), [6, 11]);
-        // 64 places later it is not asked for any more.
+        // 64 places later it is no longer requested.
         let later: Vec<u64> = (15..80).chain(81..84).collect();
         assert_eq!(list(&later), [80]);
     }
@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(missing(&mut gaps), [7]);
         gaps.on_arrival(place(11), false);
         assert!(missing(&mut gaps).is_empty(), "once");
-        // One that comes late is there.
+        // A late datagram has arrived.
         for counter in [13, 14, 12, 15, 16] {
             gaps.on_arrival(place(counter), false);
         }
@@ -260,7 +260,7 @@ mod tests {
         let other = Place { session: 8, counter: 5000 };
         gaps.on_arrival(other, false);
         assert_eq!(gaps.take(Time::ZERO), None);
-        // Datagrams of the session before do not end this one.
+        // Datagrams of the previous session do not end this one.
         gaps.on_arrival(place(1007), false);
         for counter in [5001, 5003, 5004, 5005, 5006] {
             gaps.on_arrival(Place { session: 8, counter }, false);
@@ -273,7 +273,7 @@ mod tests {
     fn expedited_datagrams_overtake_the_queue() {
         let mut gaps = Gaps::default();
         gaps.on_arrival(place(0), false);
-        // Those behind wait in the queue.
+        // Later datagrams wait in the queue.
         for counter in [20, 40] {
             gaps.on_arrival(place(counter), true);
         }
@@ -284,13 +284,13 @@ mod tests {
         assert_eq!(missing(&mut gaps), [30]);
     }
 
-    /// A repair that is taken for lost, too: of three copies one arrives, in any order.
+    /// A repair is also presumed lost: one of three copies passes, in any order.
     #[test]
     fn of_a_packet_and_its_repairs_one_arrives() {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
         for order in [[1, 5, 9], [1, 9, 5], [5, 1, 9], [5, 9, 1], [9, 1, 5], [9, 5, 1]] {
             let mut gaps = Gaps::default();
-            // 1 and 5 are reported missing, and 9 is not.
+            // 1 and 5 are reported missing, but 9 is not.
             for counter in [0, 2, 3, 4, 6, 7, 8] {
                 gaps.on_arrival(place(counter), false);
                 while gaps.take(at(1)).is_some() {}
@@ -304,8 +304,8 @@ mod tests {
         }
     }
 
-    /// A packet that is late, and its repair, in both orders: the second one is a repetition. Equal packets of
-    /// a site are not.
+    /// A late packet and its repair arrive in either order. The second is a repetition. Equal packets of a
+    /// site are not.
     #[test]
     fn a_late_packet_and_its_repair_arrive_once() {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
@@ -357,7 +357,7 @@ mod tests {
             fates in prop::collection::vec(prop_oneof![4 => Just(0u64), 1 => Just(1), 1 => 2..6u64], 1..300),
             start in prop_oneof![Just(0u64), Just(u64::MAX - 1000)],
         ) {
-            // 1 is lost, and others are late by as many places.
+            // 1 means lost. Higher numbers mean late by that number of places.
             let arrive = fates.iter().zip(start..).enumerate();
             let mut arrive: Vec<(u64, u64)> = arrive
                 .filter(|(_, (fate, _))| **fate != 1)

@@ -13,20 +13,21 @@ use std::collections::VecDeque;
 ///
 /// The controller's window bounds the data that is outstanding: sent, and neither counted as
 /// received nor known to be lost ([`Window::Outstanding`]). The receiver's reports and the counts
-/// between them give the received data. A report shows losses: data sent before the pair that has
-/// not arrived with it. The other uses of the window are readings of the papers, for studies.
+/// between them give the received data. A report reveals losses: data sent before the pair that has
+/// not arrived with it. The other uses of the window are interpretations of the papers, for
+/// studies.
 ///
-/// With [`Pairs::Patient`] an answer counts, however overdue, if no later pair was answered. All
-/// answers are overdue after the round trip has grown. The answer ends the wait for all other pairs
-/// in flight, so the controller acts once per round trip. A pair that is not answered is
-/// followed by another and by `QUICK` more at short intervals, and then by one per time-out.
+/// With [`Pairs::Patient`] an overdue answer counts if no later pair was answered. After the round
+/// trip has grown, all answers are overdue. An answer ends the wait for all other pairs in flight,
+/// so the controller acts once per round trip. An unanswered pair is followed by another, by
+/// `QUICK` more at short intervals, and then by one per time-out.
 ///
 /// A pair is sent alternately right ahead of a data packet and right behind one
 /// ([`Sending::by_turns`]). The out-of-band half waits at each hop for the packet in service, half
-/// a packet on average, which shortens the spacing of the halves. An in-band half behind data of
-/// its own meets that data in the queue, which lengthens the spacing by a packet. By alternation
-/// the two effects cancel. A pair that is sent when the last one is answered always follows a data
-/// packet, so the error is fixed.
+/// a packet on average, which shortens the spacing of the halves. An in-band half behind its own
+/// flow's data meets that data in the queue, which lengthens the spacing by a packet. Alternation
+/// makes the two effects cancel. A pair that is sent when the last one is answered always follows a
+/// data packet, so the error is fixed.
 #[derive(Clone, Debug)]
 pub struct Ingress<C = AnyController> {
     controller: C,
@@ -40,13 +41,13 @@ pub struct Ingress<C = AnyController> {
     pair: u64,
     /// The pairs sent since the last answer, the current one last.
     out: VecDeque<Pair>,
-    /// The halves of the current pair that have not been sent yet.
+    /// The number of halves of the current pair that have not yet been sent.
     to_send: u8,
     /// The time until which the current pair waits for its position among data packets.
     place_by: Time,
-    /// The data packets that had been sent when the pair became due.
+    /// The number of data packets sent when the pair became due.
     placed_from: u64,
-    /// The number of pairs in a row that were not answered in time.
+    /// The number of consecutive pairs that were not answered in time.
     unanswered: u32,
     deadline: Time,
     started: bool,
@@ -76,16 +77,16 @@ pub struct Ingress<C = AnyController> {
 }
 
 /// The number of pairs, at intervals of [`REPEAT`], after the pair that follows an unanswered one.
-/// They span a few round trips in all, so a loss among control packets costs little time. On a
-/// path that breaks, the pairs have as many bytes as two data packets.
+/// Together they span a few round trips, so the loss of a control packet costs little time. On a
+/// broken path these pairs amount to the bytes of two data packets.
 const QUICK: u32 = 16;
 
-/// The part of a round trip between repeated pairs.
+/// The interval between repeated pairs as a fraction of a round trip.
 const REPEAT: f64 = 0.25;
 
-/// The least part of a round trip by which the wait for an answer exceeds the round trip. On a
-/// steady path the variation of the round trip converges to zero, and the time-out to the round
-/// trip itself.
+/// The least excess of the wait for an answer over the round trip, as a fraction of the round trip.
+/// On a steady path the variation of the round trip converges to zero, and the time-out to the
+/// round trip itself.
 const SLACK: f64 = 0.25;
 
 /// The wait for the answer to each of the first pairs, until a round trip is known.
@@ -94,25 +95,27 @@ const FIRST: Duration = Duration::from_ms(100);
 /// The least time from one pair to the next.
 const LEAST: Duration = Duration::from_ms(1);
 
-/// The time beyond the time-out of RFC 6298 for which a pair after the `QUICK` ones is waited for.
+/// The time beyond the time-out of RFC 6298 that the sender waits for a pair after the `QUICK`
+/// ones.
 const PATIENCE: Duration = Duration::from_ms(20);
 
-/// The largest part of a round trip for which a pair waits for its position among data packets. A
-/// flow of fewer packets per round trip than its inverse sends the pair at once. For such a flow
-/// the wait and the two positions are a large part of the loop. With a half, a flow of four packets
-/// that was slowed two hundredfold never settles.
+/// The longest wait of a pair for its position among data packets, as a fraction of a round trip. A
+/// flow with fewer packets per round trip than the inverse of this fraction sends the pair at once.
+/// For such a flow the wait and the two positions are a large part of the loop. With a fraction of
+/// a half, a flow of four packets that was slowed two hundredfold never settles.
 const PLACING: f64 = 0.125;
 
 /// The largest number of times that the time-out doubles. Pairs are tiny, and data stops by itself
-/// if no pair is answered. A tunnel that loses most pairs depends on the next one.
+/// if no pair is answered. A tunnel that loses most pairs needs the next pair soon.
 const MAX_BACKOFF: u32 = 1;
 
 /// The number of windows that may be neither reported nor lost before the sender stops. Two of them
-/// are in flight or sent until the next report. The others are for lost pairs: with fewer, a tunnel
-/// that loses a third of its pairs is stopped most of the time.
+/// are in flight or sent until the next report. The others allow for lost pairs. With fewer
+/// windows, a tunnel that loses a third of its pairs is stopped most of the time.
 const UNACCOUNTED: u64 = 8;
 
-/// The largest number of pairs that are kept. More are in flight only on a path that answers none.
+/// The largest number of pairs that are kept. More are in flight only on a path on which no pair is
+/// answered.
 const MOST_OUT: usize = 64;
 
 /// An unanswered control pair.
@@ -172,21 +175,21 @@ impl<C: Controller> Ingress<C> {
         self.available = self.numbers;
     }
 
-    /// Sets the number of packets that wait, for a caller that has a queue of its own, whose packets
-    /// differ in size and may be dropped. Such a caller uses [`Ingress::poll_sized`].
+    /// Sets the number of waiting packets, for a caller that has its own queue, whose packets differ in size
+    /// and may be dropped. Such a caller uses [`Ingress::poll_sized`].
     pub fn set_waiting(&mut self, packets: u64) {
         self.available = self.numbers.saturating_add(packets);
     }
 
-    /// Sets the size of the next data packet and the number of those that wait, this one included,
-    /// for a caller that has a queue of its own and uses [`Ingress::poll`].
+    /// Sets the size of the next data packet and the number of waiting packets, including this one,
+    /// for a caller that has its own queue and uses [`Ingress::poll`].
     pub fn set_head(&mut self, size: Option<Bytes>, packets: u64) {
         self.next = size.unwrap_or(self.packet);
         self.set_waiting(packets);
     }
 
-    /// Records that a packet of `size` was sent which the controller did not hold back. The controller's
-    /// pace counts it, until the next report.
+    /// Records that a packet of `size` was sent without being held back by the controller. The controller's
+    /// pace counts it until the next report.
     pub fn pass(&mut self, size: Bytes, now: Time) {
         if !self.started {
             self.start(now);
@@ -288,7 +291,7 @@ impl<C: Controller> Ingress<C> {
     }
 
     /// Takes a count of the bytes received since the start. A count below an earlier one was
-    /// overtaken, and is ignored. Data that the network duplicated counts as received twice, up to
+    /// overtaken and is ignored. Data that the network duplicated counts as received twice, up to
     /// the bytes sent.
     ///
     /// `virtual_delay` is the virtual delay in seconds of the data that arrived last.
@@ -305,7 +308,7 @@ impl<C: Controller> Ingress<C> {
     }
 
     /// Sets the bytes that may be in flight. By Little's law the ratio of outstanding to in-flight
-    /// bytes is that of the round-trip time with virtual delay to the one without. Outstanding
+    /// bytes equals the ratio of the round-trip times with and without virtual delay. Outstanding
     /// bytes include virtually queued ones.
     fn make_room(&mut self) {
         let (window, rtt) = (self.allowance.window, self.rtt.latest().as_secs_f64());
@@ -322,8 +325,8 @@ impl<C: Controller> Ingress<C> {
         self.make_room();
     }
 
-    /// Takes a report that arrived. It ignores a report if its pair or a later one was answered, and with
-    /// [`Pairs::Printed`] a report of any pair but the latest.
+    /// Takes a report that arrived. Ignores it if its pair or a later one was already answered. With
+    /// [`Pairs::Printed`] it also ignores a report on any pair but the latest.
     pub fn on_report(&mut self, report: &Report, now: Time) {
         if self.sending.pairs == Pairs::Printed && report.number != self.pair {
             return;
@@ -448,7 +451,7 @@ impl<C: Controller> Ingress<C> {
         }
         match self.poll_data(size, now) {
             Ok(number) => Ok(Segment::Data { number, sent: now }),
-            // A pair waits for its position no longer than that, even if data is held back.
+            // A pair does not wait for its position beyond that time, even if data is held back.
             Err(again) if self.to_send == 2 => Err(again.min(self.place_by)),
             Err(again) => Err(again),
         }

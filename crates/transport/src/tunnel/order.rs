@@ -1,36 +1,37 @@
-//! Order of packets of a flow at the far end of a tunnel, while lost packets are sent again.
+//! The order of a flow's packets at the far end of a tunnel, while lost packets are sent again.
 //!
-//! A packet that is sent again arrives a round trip late. Its flow would take it for lost, and send less. So
-//! packets of the flow behind it are held until it is there, or for a bounded time. Packets of other flows
-//! go on. A hole in the numbers of a flow counts if a datagram is missing between the two that it is
-//! between: a packet that the edge queue dropped makes a hole, too, and its flow is to know at once.
+//! A packet that is sent again arrives a round trip late. Its flow would presume it lost, and send less. So
+//! later packets of the flow are held until it arrives, or for a bounded time. Packets of other flows pass. A
+//! hole in the numbers of a flow counts only if a datagram is missing between the two datagrams around it. A
+//! packet dropped by the edge queue also leaves a hole, and its flow must know at once.
 
 use accord_units::Time;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The most flows that are known at once. If there are more, those that hold nothing are forgotten.
+/// The most flows that are known at once. If there are more, those without held packets are
+/// dropped.
 const MOST_FLOWS: usize = 1024;
 /// The most packets, and the most bytes, that are held at once.
 const MOST_HELD: usize = 8192;
 const MOST_BYTES: usize = 8 << 20;
-/// A distance in a flow that is another connection, not a hole.
+/// A distance in a flow that indicates another connection and not a hole.
 const FAR: u32 = 1 << 24;
 
-/// The part of a flow that a packet carries. Numbers are modulo 2³², as those of TCP.
+/// The part of a flow that a packet carries. Numbers are modulo 2³², as in TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The flow.
     pub flow: u64,
     /// The first number of the part.
     pub first: u32,
-    /// The length of the part. A packet without one is not held.
+    /// The length of the part. A packet with a length of zero is not held.
     pub length: u32,
     /// True if the numbers of the flow begin here.
     pub begins: bool,
 }
 
 impl Part {
-    /// The number behind the part.
+    /// The number after the part.
     fn end(&self) -> u32 {
         self.first.wrapping_add(self.length)
     }
@@ -82,7 +83,7 @@ impl<P> Flow<P> {
         (packets, all)
     }
 
-    /// Counts a part that goes on.
+    /// Counts a part that is passed on.
     fn pass(&mut self, part: Part) {
         if is_before(self.next, part.end()) {
             self.next = part.end();
@@ -96,7 +97,7 @@ pub struct Order<P> {
     flows: BTreeMap<u64, Flow<P>>,
     packets: usize,
     bytes: usize,
-    /// No packet is held for longer than until then.
+    /// The time until which packets may be held.
     next: Time,
 }
 
@@ -108,8 +109,8 @@ impl<P> Default for Order<P> {
 
 impl<P> Order<P> {
     /// Takes a packet of `bytes` bytes that arrived in the datagram with this counter. `is_missing` returns
-    /// whether a datagram between two counters is missing. Packets that go on are passed to `sink`. None is
-    /// held beyond `until`.
+    /// whether a datagram between two counters is missing. Packets in order are passed to `sink`. No packet
+    /// is held beyond `until`.
     pub fn push(
         &mut self,
         packet: P,
@@ -222,7 +223,7 @@ mod tests {
     }
 
     /// Passes packets of flow 1 with the numbers of their parts, and the counters of their datagrams. Returns
-    /// those that went on.
+    /// those that were passed on.
     fn pass(order: &mut Order<u32>, packets: &[(u32, u64)], missing: &[u64]) -> Vec<u32> {
         let mut out = Vec::new();
         for (first, counter) in packets {
@@ -245,14 +246,14 @@ mod tests {
         assert!(order.is_empty() && order.bytes == 0);
     }
 
-    /// The flow is to know at once of a packet that was dropped before it entered the tunnel.
+    /// The flow must know at once of a packet that was dropped before it entered the tunnel.
     #[test]
     fn a_hole_without_a_missing_datagram_does_not_hold() {
         let mut order = Order::default();
         assert_eq!(pass(&mut order, &[(0, 1), (20, 3), (30, 4)], &[]), [0, 20, 30]);
-        // The datagram that is missing was there before the packet ahead of the hole.
+        // The missing datagram was sent before the packet ahead of the hole.
         assert_eq!(pass(&mut order, &[(50, 6)], &[2]), [50]);
-        // One that is sent again late goes on.
+        // A packet that is sent again late is passed on.
         assert_eq!(pass(&mut order, &[(10, 7), (60, 8)], &[]), [10, 60]);
     }
 
@@ -279,7 +280,8 @@ mod tests {
         order.push(9, (begins, 4, 100), |_, _| true, at(50), &mut |p| out.push(p));
         assert_eq!(out, [20, 9]);
         assert_eq!(pass(&mut order, &[(7_000_001, 5)], &[2]), [7_000_001]);
-        // Far away is another one, too, if its beginning was lost. Others of the tunnel do not wait.
+        // A distant number also indicates another connection, if its beginning was lost. Other flows of the
+        // tunnel do not wait.
         assert_eq!(pass(&mut order, &[(100_000_000, 7)], &[6]), [100_000_000]);
         assert_eq!(pass(&mut order, &[(100_000_020, 9)], &[8]), []);
         order.push(1, (part(2, 5, 1), 10, 100), |_, _| true, at(50), &mut |p| out.push(p));
@@ -297,7 +299,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever a peer sends, each packet goes on once, and a bounded number is held.
+        /// For any input from a peer, each packet is passed on once, and a bounded number is held.
         #[test]
         fn all_go_on_and_little_is_held(
             packets in prop::collection::vec((0..2000u64, any::<u32>(), 0..5000u32, any::<bool>(), any::<bool>()), 0..3000),

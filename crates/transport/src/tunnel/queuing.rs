@@ -2,10 +2,10 @@
 //!
 //! The queuing delay is measured in two ways. On a path that forwards EF first, it is the spacing
 //! of the two halves of a pair [Xia05 §IV-B.1], which needs no clock. On a path with one queue for
-//! all packets, both halves wait alike and have no spacing, and the queuing delay is the one-way
-//! delay above its floor. Packets that meet a queue distinguish the two cases: the out-of-band half
-//! has waited as long as the in-band half, or it has not. Until then the one-way delay is used,
-//! which is right in both cases if the floor is known.
+//! all packets, both halves wait equally long and have no spacing. The queuing delay is then the
+//! one-way delay above its floor. Packets that meet a queue distinguish the two cases: the
+//! out-of-band half has waited as long as the in-band half, or it has not. Until then the one-way
+//! delay is used, which is correct in both cases if the floor is known.
 
 use super::floor::Floor;
 use accord_family::Signal;
@@ -16,19 +16,19 @@ use std::collections::VecDeque;
 const MOST_OUT: usize = 64;
 /// The least delay of an in-band half at which the spacing is conclusive.
 const CONCLUSIVE: Duration = Duration::from_us(500);
-/// The same in packets of the tunnel. An out-of-band half waits for the packet in service, too, so
-/// a common delay of one packet does not prove a common queue.
+/// The same delay in packets of the tunnel. An out-of-band half also waits for the packet in
+/// service, so a common delay of one packet does not prove a common queue.
 const CONCLUSIVE_PACKETS: u64 = 2;
 /// The weight of earlier pairs per conclusive pair.
 const MEMORY: f64 = 0.9;
 /// The weighted number of pairs that is conclusive.
 const ENOUGH: f64 = 3.0;
-/// The spacing of the halves as a part of the in-band half's delay: above the first bound the path
-/// forwards EF first, below the second it does not.
+/// The bounds of the spacing of the halves as a fraction of the in-band half's delay. Above the
+/// first the path forwards EF first, below the second it does not.
 const OVERTAKES: f64 = 0.5;
 const WAITS: f64 = 0.2;
 /// The upper bound of the mean spacing of halves that wait in one queue. The spacing is longer if
-/// they do not and the delay grew for another reason, such as a longer route.
+/// they wait separately and the delay grew for another reason, such as a longer route.
 const TOGETHER: f64 = 250e-6;
 
 /// The evidence of recent pairs that met a queue.
@@ -123,7 +123,7 @@ impl Queuing {
         self.out.clear();
     }
 
-    /// Updates the evidence on whether the path honours EF.
+    /// Updates the evidence of whether the path honours EF.
     fn choose(&mut self, distance: Option<Duration>, above: Duration) {
         match self.configured {
             Signal::Delay => self.by_delay = true,
@@ -148,8 +148,9 @@ impl Queuing {
         if part > OVERTAKES {
             (self.by_delay, self.before) = (false, None);
         } else if part < WAITS && shown.distance / shown.pairs < TOGETHER && !self.by_delay {
-            // Both halves are late: they wait in one queue, or the route has got longer. The two
-            // cases differ with a new floor: on a longer route the next queue separates the halves.
+            // Both halves are late: they wait in one queue, or the route has become longer. A new
+            // floor distinguishes the two cases, because on a longer route the next queue separates
+            // the halves.
             self.shown = Shown::default();
             match self.before.take() {
                 None => self.before = Some(std::mem::take(&mut self.floor)),
@@ -172,7 +173,7 @@ mod tests {
 
     const PACKET: Bytes = Bytes::new(1500);
 
-    /// A path, and a tunnel that has a part of its bottleneck.
+    /// A path, and a tunnel with a share of its bottleneck.
     struct Path {
         queuing: Queuing,
         packet: Duration,
@@ -199,7 +200,7 @@ mod tests {
         }
     }
 
-    /// A part of a packet that is in service, and packets that wait behind it.
+    /// The rest of a packet in service, and packets that wait behind it.
     fn waits(most: u32) -> impl Strategy<Value = Vec<(f64, u32)>> {
         prop::collection::vec((0.0..1.0, 0..=most), 300)
     }
@@ -208,9 +209,9 @@ mod tests {
     const LONG: Duration = Duration::from_ms(40);
 
     proptest! {
-        /// EF goes first: an out-of-band half waits for the packet in service. The path gets
-        /// longer, and the tunnel, which takes that for a queue at first, has an empty queue for a
-        /// while.
+        /// EF is forwarded first, so an out-of-band half waits only for the packet in service. The
+        /// path becomes longer. The tunnel at first takes that for a queue, and has an empty queue
+        /// for a while.
         #[test]
         fn a_longer_path_does_not_seem_to_be_a_queue(
             mbps in 2..=100u64,
@@ -236,7 +237,8 @@ mod tests {
             }
         }
 
-        /// All wait in one queue from some time on, such as behind a router that bleaches EF.
+        /// From some time on all packets wait in one queue, for example at a router that bleaches
+        /// EF.
         #[test]
         fn one_queue_is_found_out(
             mbps in 2..=100u64,

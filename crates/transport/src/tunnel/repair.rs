@@ -1,15 +1,15 @@
-//! Repair of losses in the network: packets of a tunnel with a contract that did not arrive are sent again
+//! Repair of losses in the network: a tunnel with a contract resends packets that did not arrive
 //! (`docs/src/gateway/design.md`).
 //!
-//! The receiver lists the counters that are missing, and the sender sends their packets again under new
-//! counters, for some round trips. The pace counts repairs as data, because it bounds the load of the tunnel
-//! on others.
+//! The receiver lists the counters that are missing, and the sender resends their packets under new counters
+//! for a few round trips. The pace counts repairs as data, because it bounds the load of the tunnel on
+//! others.
 
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The time from the first transmission of a packet to its last one, in round trips, and its bounds. A
-/// packet that is lost three times still arrives.
+/// The time from the first transmission of a packet to its last one, in round trips. A packet that is lost
+/// three times still arrives.
 const ROUND_TRIPS: u64 = 4;
 const LEAST: Duration = Duration::from_ms(250);
 /// The longest time from the first transmission of a packet to its last one.
@@ -20,12 +20,12 @@ const MOST_PACKETS: usize = 8192;
 /// The time after a report of missing packets for which packets are kept. A path without losses needs none.
 const KEEPING: Duration = Duration::from_secs(10);
 
-/// The number of sessions with datagrams on the way.
+/// The number of sessions with datagrams in flight.
 pub(super) const SESSIONS: usize = 4;
 
-/// The time for which a packet waits at the far end for others of its flow that are sent again, in round
-/// trips, and its least value. On a path with a longer round trip it does not wait. In a long queue few
-/// packets are lost, and those that waited would come as a burst of the whole window.
+/// The time, in round trips, for which a packet waits at the far end for others of its flow that are sent
+/// again. On a path with a longer round trip it does not wait. In a long queue few packets are lost, and
+/// those that waited would arrive as a burst of the whole window.
 const WAITING: f64 = 1.5;
 const LEAST_WAIT: Duration = Duration::from_ms(10);
 const LONGEST_ROUND_TRIP: Duration = Duration::from_ms(400);
@@ -49,7 +49,7 @@ pub fn patience(round_trip: Duration) -> Duration {
 /// The place of a datagram in its session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The index of the receiver, which is another one in each session.
+    /// The index of the receiver, which differs in each session.
     pub session: u32,
     /// The counter of the datagram.
     pub counter: u64,
@@ -60,7 +60,7 @@ pub struct Place {
 pub struct Missing {
     /// The session, and the first counter that is missing.
     pub first: Place,
-    /// The missing ones among the 64 counters behind it, the least significant bit first.
+    /// The missing counters among the 64 after it, the least significant bit first.
     pub behind: u64,
 }
 
@@ -76,8 +76,7 @@ impl Missing {
 /// A packet that was sent.
 #[derive(Clone, Debug)]
 struct Kept<P> {
-    /// The number of its session among those that packets were sent in, and its counter there: both only
-    /// grow.
+    /// The number of its session, in order of use, and its counter there. Both only grow.
     order: (u64, u64),
     /// The time of its first transmission.
     sent: Time,
@@ -85,14 +84,14 @@ struct Kept<P> {
     packet: P,
 }
 
-/// The sending half: packets that may have to be sent again, and those that have to.
+/// The sending half: packets that may have to be sent again, and packets that must be.
 #[derive(Clone, Debug)]
 pub struct Repairs<P> {
     /// In the order of their transmission.
     kept: VecDeque<Kept<P>>,
     bytes: usize,
     due: VecDeque<(Time, P)>,
-    /// The latest sessions that packets were sent in, with their numbers.
+    /// The latest sessions in which packets were sent, with their numbers.
     sessions: VecDeque<(u32, u64)>,
     /// The time until which packets are kept.
     until: Time,
@@ -127,12 +126,12 @@ impl<P> Repairs<P> {
         self.until = now + KEEPING;
     }
 
-    /// Sets the round-trip time, which says how long a packet is kept.
+    /// Sets the round-trip time, which determines the time for which a packet is kept.
     pub fn set_round_trip(&mut self, round_trip: Duration) {
         self.patience = patience(round_trip);
     }
 
-    /// Keeps a packet of `bytes` bytes that went out with this place. `sent` is the time of its first
+    /// Keeps a packet of `bytes` bytes that was sent with this place. `sent` is the time of its first
     /// transmission.
     pub fn keep(&mut self, place: Place, (packet, bytes): (P, usize), sent: Time, now: Time) {
         let longest = self.patience;
@@ -161,8 +160,8 @@ impl<P> Repairs<P> {
         self.kept.push_back(Kept { order: (number, place.counter), sent, bytes, packet });
     }
 
-    /// Takes a report of missing datagrams. A packet is sent again once per loss, however often it is
-    /// reported.
+    /// Takes a report of missing datagrams. A packet is sent again once per loss, even if it is reported
+    /// repeatedly.
     pub fn on_missing(&mut self, missing: &Missing, now: Time) {
         self.begin(now);
         for counter in missing.counters() {
@@ -176,7 +175,7 @@ impl<P> Repairs<P> {
         }
     }
 
-    /// Takes the packet that went out with this place.
+    /// Takes the packet that was sent with this place.
     fn find(&mut self, session: u32, counter: u64) -> Option<Kept<P>> {
         let numbers = self.sessions.iter().filter(|(s, _)| *s == session);
         let mut places = numbers.map(|(_, number)| {
@@ -190,7 +189,7 @@ impl<P> Repairs<P> {
         self.kept.remove(at)
     }
 
-    /// Returns the packet that is to be sent again first. One that had to wait too long is dropped.
+    /// Returns the next packet to send again. Drops packets that have waited too long.
     pub fn head(&mut self, now: Time) -> Option<&P> {
         let longest = self.patience;
         let is_old = |(sent, _): &(Time, P)| now.since(*sent) > longest;
@@ -204,17 +203,17 @@ impl<P> Repairs<P> {
         self.due.front().map(|(_, repair)| repair)
     }
 
-    /// The number of packets that are to be sent again.
+    /// The number of packets to send again.
     pub fn len(&self) -> u64 {
         self.due.len() as u64
     }
 
-    /// Returns whether no packet is to be sent again.
+    /// Returns whether there is no packet to send again.
     pub fn is_empty(&self) -> bool {
         self.due.is_empty()
     }
 
-    /// Takes the packet that is to be sent again first, and the time of its first transmission.
+    /// Takes the next packet to send again, and the time of its first transmission.
     pub fn take(&mut self) -> Option<(Time, P)> {
         let next = self.due.pop_front()?;
         self.count += 1;
@@ -249,21 +248,21 @@ mod tests {
         assert_eq!((repairs.head(at(20)).copied(), repairs.len()), (Some(4), 2));
         assert_eq!(repairs.take(), Some((at(4), 4)));
         assert_eq!(repairs.take(), Some((at(7), 7)));
-        // The repair is lost, too.
+        // The repair is also lost.
         repairs.keep(place(10), packet(4), at(4), at(20));
         repairs.on_missing(&lost(10), at(254));
         assert_eq!(repairs.take(), Some((at(4), 4)));
         repairs.keep(place(11), packet(4), at(4), at(254));
         repairs.on_missing(&lost(11), at(255));
         assert_eq!((repairs.take(), repairs.count), (None, 3));
-        // Nor is one that waits for too long.
+        // A packet that waits for too long is not sent again either.
         repairs.keep(place(12), packet(5), at(300), at(300));
         repairs.on_missing(&lost(12), at(400));
         assert_eq!(repairs.head(at(550)), Some(&5));
         assert_eq!(repairs.head(at(551)), None);
     }
 
-    /// On a long path a packet is sent again for as long as its repair and two more can be lost.
+    /// On a long path the time suffices even if a packet's repair and two more are lost.
     #[test]
     fn repair_lasts_some_round_trips() {
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
@@ -278,7 +277,7 @@ mod tests {
         }
     }
 
-    /// A packet is found by its place in sessions that follow each other, also in one that comes again.
+    /// A packet is found by its place in successive sessions, also in a session that resumes.
     #[test]
     fn packets_of_several_sessions_are_found() {
         let mut repairs: Repairs<u64> = Repairs::default();

@@ -1,8 +1,8 @@
 //! The reaction to RACK-TLP [RFC 8985]: recoveries, probes, and one timer for three purposes.
 //!
-//! The loss of a packet that was sent after the last cut is another congestion, whether the packet
-//! was new or a retransmission. The window is cut once per round trip [RFC 5681 §4.3, RFC 8985
-//! §9.3, RFC 9937 §6.1].
+//! The loss of a packet sent after the last cut is a new congestion event, whether the packet was
+//! new or a retransmission. The window is cut once per round trip [RFC 5681 §4.3, RFC 8985 §9.3,
+//! RFC 9937 §6.1].
 
 use super::StreamSender;
 use super::prr::Prr;
@@ -65,7 +65,7 @@ impl<C: Controller> StreamSender<C> {
         }
     }
 
-    /// Handles an acknowledgement that was caused by a packet sent at `echo`.
+    /// Handles an acknowledgement caused by a packet sent at `echo`.
     pub(super) fn on_echo(&mut self, echo: Time, now: Time) {
         if let Some(rack) = self.rack() {
             rack.on_echo(echo, now);
@@ -109,7 +109,7 @@ impl<C: Controller> StreamSender<C> {
         self.notify_lost(lost, now);
     }
 
-    /// Begins a recovery if packets were lost, or another episode of one.
+    /// Begins a recovery, or another episode of the current one, if packets were lost.
     fn recover_by_time(&mut self, lost: &[u64], delivered: u64, now: Time) {
         let is_news = self.is_news(lost);
         let begins = !self.recovering && !self.in_recovery() && self.board.lost() > 0;
@@ -141,7 +141,7 @@ impl<C: Controller> StreamSender<C> {
         let Some(rack) = self.rack() else {
             return false;
         };
-        // Repairs go at the instant of the cut.
+        // Repairs are sent at the instant of the cut.
         lost.iter().any(|&i| {
             let (sent, again) = rack.last_sent(i);
             una + i >= answered || (again && sent >= cut)
@@ -189,8 +189,8 @@ impl<C: Controller> StreamSender<C> {
         }
     }
 
-    /// Returns whether a packet may go, by the window or by PRR in its place. Returns
-    /// `Err(Time::MAX)` if PRR holds it back.
+    /// Returns whether the window, or PRR in its place, lets a packet go. Returns `Err(Time::MAX)`
+    /// if PRR holds it back.
     #[cold]
     pub(super) fn pass_gate(&mut self, fits: bool) -> Result<bool, Time> {
         match &self.loss_state.prr {
@@ -229,7 +229,7 @@ impl<C: Controller> StreamSender<C> {
             let may = rack.probe.is_none() && rack.sampled && !rack.probe_now;
             let is_reordering = matches!(rack.alarm, Some((_, Alarm::Reordering)));
             if is_reordering {
-                // The PTO timer is the one that runs.
+                // The PTO timer is running.
             } else if !excluded && out > 0 && may {
                 rack.alarm = Some(((now + after).min(rack.rto), Alarm::Probe));
             } else {
@@ -239,7 +239,7 @@ impl<C: Controller> StreamSender<C> {
         self.rearm();
     }
 
-    /// Returns true if a probe is to be sent.
+    /// Returns true if a probe is due.
     #[cold]
     pub(super) fn wants_probe(&self) -> bool {
         let rack = self.log.as_deref().and_then(|log| log.rack.as_ref());
@@ -341,7 +341,8 @@ impl<C: Controller> StreamSender<C> {
         }
     }
 
-    /// Sets the one timer for the three of §8: the RTO timer, and any that expires before it.
+    /// Sets the single timer that stands for the three of §8: the RTO timer, or any that expires
+    /// before it.
     fn rearm(&mut self) {
         let idle = self.next == self.una;
         if let Some(rack) = self.rack() {

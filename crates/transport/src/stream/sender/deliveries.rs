@@ -1,12 +1,13 @@
 //! Samples of the delivery rate [draft-ietf-ccwg-bbr-06 §4.1].
 //!
 //! Each packet records the data delivered before it was sent. The newest packet that an
-//! acknowledgement reports gives the sample: the bytes delivered since that packet was sent, over
-//! the longer of the times in which they were sent and acknowledged.
+//! acknowledgement reports gives the sample. This is the number of bytes delivered since that
+//! packet was sent, divided by the time in which they were sent or that in which they were
+//! acknowledged, whichever is longer.
 //!
 //! Departures. A receiver's echo identifies the transmission that arrived, so the round-trip time
-//! is never ambiguous. The state of a packet is that of its latest transmission, as in TCP: if an
-//! earlier one arrives after all, the interval may be too short, and the sample has no rate then
+//! is never ambiguous. The state of a packet is that of its latest transmission, as in TCP. If an
+//! earlier one arrives after all, the interval may be too short, and the sample then has no rate
 //! [§4.1.3.5]. Packets that arrive twice count once.
 
 use accord_control::{Delivery, Lost};
@@ -27,8 +28,8 @@ pub(super) struct Deliveries {
     /// C.delivered_time and C.first_send_time.
     delivered_time: Time,
     first_send_time: Time,
-    /// C.app_limited: samples are limited by the application until more than this is delivered.
-    /// Zero if they are not.
+    /// C.app_limited: samples are limited by the application until more than this is delivered. It
+    /// is zero if they are not.
     app_limited: u64,
     /// The newest packet that the present acknowledgement reports, and the bytes that it reports.
     newest: Option<Sent>,
@@ -47,7 +48,7 @@ struct Sent {
     app_limited: bool,
     /// True if the packet has arrived.
     arrived: bool,
-    /// True if the packet has been taken for lost since it was sent.
+    /// True if the packet has been presumed lost since it was sent.
     is_lost: bool,
 }
 
@@ -56,7 +57,7 @@ impl Deliveries {
         Deliveries { packet, ..Deliveries::default() }
     }
 
-    /// OnPacketSent(P) [§4.1.2.2], for a packet that is not in the list yet.
+    /// OnPacketSent(P) [§4.1.2.2], for a packet that is not yet in the list.
     pub fn send(&mut self, in_flight: u64, now: Time) {
         let sent = self.transmit(in_flight, now);
         self.packets.push_back(sent);
@@ -106,8 +107,8 @@ impl Deliveries {
         }
     }
 
-    /// UpdateRateSample(P) [§4.1.2.3]. Packets come in the order of their numbers, so the later of
-    /// two sent at the same time is the newest.
+    /// UpdateRateSample(P) [§4.1.2.3]. Packets come in the order of their numbers. So the later of
+    /// two sent at the same time counts as the newest.
     fn arrive(&mut self, sent: Sent, now: Time) {
         if sent.arrived {
             return;
@@ -137,7 +138,7 @@ impl Deliveries {
     }
 
     /// Returns the packets, counted from the first unacknowledged one, that have neither arrived
-    /// nor been taken for lost.
+    /// nor been presumed lost.
     pub fn missing(&self) -> Vec<u64> {
         let missing = |&i: &u64| {
             let sent = &self.packets[i as usize];

@@ -1,9 +1,9 @@
 //! The fast path of acknowledgements: packets are in flight, all in order, and only the window
-//! limits them. Its results are those of the general path, and it tests one flag.
+//! limits them. It gives the same results as the general path, and tests a single flag.
 //!
-//! A sender with a log takes it, too, while the packets in flight were sent once, no probe or recovery is
-//! under way, and no packet that is known to have arrived was sent after one in flight. RACK then finds no
-//! losses, and its timers follow from the times of the latest acknowledgement and packet.
+//! A sender with a log also takes it under three conditions: the packets in flight were sent once, no probe
+//! or recovery is under way, and no packet known to have arrived was sent after one in flight. RACK then
+//! finds no losses, and its timers follow from the times of the latest acknowledgement and packet.
 
 use super::{Fast, StreamSender};
 use accord_control::{Acked, Allowance, Controller, PathView};
@@ -11,9 +11,9 @@ use accord_units::{Bytes, Rate, Time};
 use std::ops::Range;
 
 impl<C: Controller> StreamSender<C> {
-    /// Takes an acknowledgement as [`StreamSender::on_ack`] does, if the sender is on
-    /// the fast path and this is the next one. Returns the allowance of the controller, or `None` if it is another one, which is not
-    /// taken.
+    /// Takes an acknowledgement as [`StreamSender::on_ack`] does, if the sender is on the fast path and this
+    /// is the next one. Returns the allowance of the controller. Otherwise returns `None` and does not take
+    /// the acknowledgement.
     #[inline(always)]
     pub fn acknowledge(
         &mut self,
@@ -106,14 +106,15 @@ impl<C: Controller> StreamSender<C> {
         }
     }
 
-    /// Returns true if a log lets no more than the window limit the packets that go now: the sender came
-    /// to the fast path just now, and its controller is not notified of packets.
+    /// Returns true if, despite a log, only the window limits the packets that go now: the sender has just
+    /// entered the fast path, and its controller is not notified of packets.
     #[inline]
     pub(super) fn goes_on_fast(&self, now: Time) -> bool {
         self.fast == Fast::Logged && self.restarted == now
     }
 
-    /// The deadline on the fast path: that of the RTO timer, or of the PTO timer of RACK before it.
+    /// The deadline on the fast path: that of the RTO timer, or of RACK's PTO timer if it is
+    /// earlier.
     #[inline]
     pub(super) fn fast_deadline(&self) -> Time {
         match &self.log {

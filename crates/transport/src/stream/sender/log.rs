@@ -6,17 +6,16 @@ use crate::RoundTrip;
 use accord_control::{Capabilities, Recovery};
 use accord_units::{Bytes, Duration, Time};
 
-/// The optional per-packet state of packets in flight, behind one pointer, so other senders
-/// test once.
+/// The optional per-packet state of packets in flight, behind one pointer, so senders without it
+/// need only one test.
 #[derive(Clone, Debug)]
 pub(super) struct Log {
     /// The data delivered before each packet was sent, for a controller that asks for samples of
     /// the delivery rate.
     pub deliveries: Option<Deliveries>,
-    /// The latest time of sending, for loss detection by time.
+    /// The time at which each packet was last sent, for loss detection by time.
     pub rack: Option<Rack>,
-    /// The deadlines of the fast path: that of the RTO timer, and that of the PTO timer if there is one
-    /// and it is earlier.
+    /// The deadlines of the fast path: that of the RTO timer, and that of the PTO timer if it is earlier.
     pub rto: Time,
     pub deadline: Time,
     /// The time from the latest packet or acknowledgement to the probe.
@@ -62,7 +61,7 @@ impl Log {
         };
     }
 
-    /// Sets the timers of RACK-TLP as the fast path has left them.
+    /// Sets the timers of RACK-TLP to the deadlines of the fast path.
     pub fn set_timers(&mut self) {
         if let Some(rack) = &mut self.rack {
             rack.rto = self.rto;

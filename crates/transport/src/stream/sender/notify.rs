@@ -1,5 +1,5 @@
 //! The per-packet log of a sender, and the notifications of controllers that ask for deliveries.
-//! Other senders come here for losses only.
+//! Other senders use it for losses only.
 
 use super::deliveries::Deliveries;
 use super::{Fast, StreamSender};
@@ -21,7 +21,7 @@ impl<C: Controller> StreamSender<C> {
         self.advance::<true>(next, block, block_len, echo, marks, now);
     }
 
-    /// Logs a new packet, which is counted in `next`.
+    /// Logs a new packet, which `next` already counts.
     #[cold]
     pub(super) fn log_sent(&mut self, now: Time) {
         let is_fast = self.fast != Fast::No;
@@ -130,7 +130,7 @@ impl<C: Controller> StreamSender<C> {
     }
 
     /// Notifies the controller that these packets, counted from the first unacknowledged one, are
-    /// taken for lost.
+    /// presumed lost.
     pub(super) fn notify_lost(&mut self, packets: &[u64], now: Time) {
         if let Some(d) = self.log.as_deref_mut().and_then(|l| l.deliveries.as_mut()) {
             for &i in packets {
@@ -154,7 +154,7 @@ impl<C: Controller> StreamSender<C> {
     }
 
     /// Passes the sample of a processed acknowledgement to the controller. `full` is true if the
-    /// window was full in its round trip.
+    /// window was full in the round trip.
     #[cold]
     pub(super) fn notify_delivery(&mut self, rtt: Duration, full: bool, now: Time) {
         let min_rtt = self.rtt.min();

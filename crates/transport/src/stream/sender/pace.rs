@@ -1,4 +1,4 @@
-//! Spacing the packets of a window in time, as Linux does.
+//! Spaces the packets of a window in time, as Linux does.
 //!
 //! ```text
 //! rate  = gain · max(cwnd, in flight) / srtt
@@ -6,25 +6,25 @@
 //! ```
 //!
 //! The gains are those of `net.ipv4.tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`. They are above
-//! 1, so the window still decides the amount: its packets go within 1/1.2 of a round trip.
-//! Since the window is a packet at least, no packet waits longer than that.
+//! 1, so the window still decides the amount: its packets are sent within 1/1.2 of a round trip.
+//! Since the window is at least one packet, no packet waits longer than that.
 //!
 //! Departures: Linux sends the first ten packets unspaced. Here the packets before the first sample
-//! of the round-trip time are unspaced, since there is no rate before it: the initial window.
-//! Repairs are spaced as any packet. While packets wait for the pacer only, the window counts as
-//! full, since it determines the rate.
+//! of the round-trip time (the initial window) are unspaced, since there is no rate before it.
+//! Repairs are spaced like other packets. While packets wait for the pacer only, the window counts
+//! as full, since it determines the rate.
 
 use super::StreamSender;
 use accord_control::Controller;
 use accord_units::{Rate, Time};
 
-/// The part of the smoothed round-trip time over which the packets of a window go.
+/// The fraction of the smoothed round-trip time over which the packets of a window are sent.
 const SPREAD: f64 = 1.0 / 1.2;
-/// The part below half of the slow-start threshold.
+/// The same fraction for a window below half of the slow-start threshold.
 const SPREAD_SLOW_START: f64 = 1.0 / 2.0;
 
 impl<C: Controller> StreamSender<C> {
-    /// Records a packet that goes now. The next one follows at the rate of a window of `window`
+    /// Records a packet that is sent now. The next one follows at the rate of a window of `window`
     /// bytes.
     #[cold]
     pub(super) fn pace(&mut self, window: u64, now: Time) {

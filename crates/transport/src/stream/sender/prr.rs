@@ -1,6 +1,6 @@
 //! Proportional Rate Reduction [RFC 9937]: the sending rate of a recovery.
 
-/// The state of an episode. Counts are of packets, which all have one size; thresholds are of bytes.
+/// The state of an episode. Counts are in packets, which all have one size. Thresholds are in bytes.
 ///
 /// ```text
 /// begin   RecoverFS ← sent, not acknowledged in order, not reported before      [§6.1]
@@ -13,9 +13,9 @@
 /// end     cwnd ← ssthresh                                                       [§6.4]
 /// ```
 ///
-/// Departures. Counting packets in place of bytes makes `⌈⌉` a whole packet, as the figures of §8
-/// have it; a receiver cannot split acknowledgements. Only recoveries from losses are regulated,
-/// not the cuts for marks.
+/// Departures. Because packets are counted instead of bytes, `⌈⌉` rounds up to a whole packet, as
+/// in the figures of §8, and a receiver cannot split acknowledgements. Only recoveries from losses
+/// are regulated, not the cuts for marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prr {
     recover_fs: u64,
@@ -23,7 +23,7 @@ pub(super) struct Prr {
     packet: u64,
     delivered: u64,
     out: u64,
-    /// SndCnt less the packets sent since.
+    /// SndCnt less the number of packets sent since.
     credit: u64,
 }
 
@@ -51,7 +51,7 @@ impl Prr {
         self.force();
     }
 
-    /// Allows a packet on entering recovery, whatever is in flight.
+    /// Allows a packet on entry into recovery, regardless of the data in flight.
     pub fn force(&mut self) {
         if self.out == 0 {
             self.credit = self.credit.max(1);
@@ -104,22 +104,23 @@ mod tests {
         assert_eq!(prr.credit, 0);
     }
 
-    /// §6.2, §7 (PRR-SSRB): below the target an acknowledgement releases the packets delivered and
-    /// not sent for yet, prr_delivered − prr_out, or the packets that it reports if these are more.
+    /// §6.2, §7 (PRR-SSRB): below the target an acknowledgement releases the packets delivered but
+    /// not yet sent for, prr_delivered − prr_out, or the packets that it reports if they are more.
     #[test]
     fn below_the_target_what_was_held_back_goes() {
         for (in_flight, delivered, expected) in
             [(5, 1, 4), (8, 1, 2), (9, 1, 1), (2, 4, 7), (5, 4, 5)]
         {
             let mut prr = Prr::new(20, 10_000, 1000);
-            // Six delivered while more than the target is in flight: every second one releases a
-            // packet.
+            // Six packets are delivered while more than the target is in flight. Every second one
+            // releases a packet.
             let held = sent(&mut prr, &mut 19, 6);
             assert_eq!(held.iter().map(|(n, _)| n).sum::<u64>(), 3);
             prr.acknowledge(delivered, in_flight, false);
             assert_eq!(prr.credit, expected);
         }
-        // As much was sent as delivered: the packets that the acknowledgement reports are sent.
+        // As many packets were sent as delivered, so the packets that the acknowledgement reports
+        // are sent.
         let mut prr = Prr::new(20, 10_000, 1000);
         let _ = sent(&mut prr, &mut 4, 5);
         prr.acknowledge(2, 4, false);
@@ -135,7 +136,7 @@ mod tests {
     }
 
     /// §7: packet conservation. While less than the target is in flight and no acknowledgement is
-    /// safe, no more is sent than was delivered.
+    /// safe, no more data is sent than was delivered.
     #[test]
     fn no_more_is_sent_than_delivered_below_the_target() {
         let mut prr = Prr::new(20, 10_000, 1000);

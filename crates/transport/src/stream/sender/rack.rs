@@ -10,31 +10,32 @@
 //! no ACK     a probe after 2·SRTT                                                      [§7.2, §7.3]
 //! ```
 //!
-//! Packets are in a list by their latest time of sending, so detection examines each a few
-//! times only, as §6.2 step 5 suggests. While the packets in flight were sent once, in the order of
-//! their numbers, there is no list.
+//! A list orders packets by the time at which they were last sent, so detection examines each only
+//! a few times, as §6.2 step 5 suggests. There is no list while each packet in flight was sent
+//! once, in the order of their numbers.
 //!
 //! Departures. Packets sent at the same instant are ordered by transmission, which is known;
 //! RACK_sent_after orders them by number. An acknowledgement has no DSACK option, but reports a
-//! packet that had arrived before. It echoes the time of the transmission that caused it, so
+//! packet that had already arrived. It echoes the time of the transmission that caused it, so
 //! transmission is never ambiguous. Acknowledgements are not delayed, so TLP.max_ack_delay is zero.
-//! An acknowledgement carries one block, not three: if acknowledgements are lost, a packet that is
-//! reported late may be taken for reordering. There is no handshake, so no probe goes before the
+//! An acknowledgement carries one block, not three. So if acknowledgements are lost, a packet
+//! reported late may be taken for reordering. There is no handshake, so no probe is sent before the
 //! first round-trip time. No probe is scheduled while §7.3 forbids sending one, so the RTO timer is
 //! not put off.
 
 use accord_units::{Duration, Time};
 use std::collections::VecDeque;
 
-/// The number of round trips without an acknowledgement after which a probe goes [§7.2].
+/// The number of round trips without an acknowledgement after which a probe is sent [§7.2].
 pub(super) const PROBE_AFTER: u64 = 2;
 
-/// The packets above a hole that make it a loss while no reordering was seen [RFC 8985 §6.2 step
-/// 4].
+/// The number of packets above a hole that make it a loss while no reordering was seen [RFC 8985
+/// §6.2 step 4].
 const DUP_THRESH: u64 = 3;
-/// The recoveries after which the reordering window returns to its initial value [§6.2 step 4].
+/// The number of recoveries after which the reordering window returns to its initial value [§6.2
+/// step 4].
 const PERSIST: u32 = 16;
-/// Half of the memory of the smallest round-trip time. Linux has 300 s.
+/// Half of the memory of the smallest round-trip time. Linux remembers 300 s.
 const HALF_WINDOW: Duration = Duration::from_secs(150);
 
 /// The state of a packet in flight [§5.2].
@@ -75,8 +76,8 @@ pub(super) struct Rack {
     packets: VecDeque<PacketState>,
     first: u64,
     /// The transmissions in order of sending, each with the number of its packet. Transmissions of
-    /// packets that arrived, were lost or were sent again since are skipped. Empty while
-    /// `is_ordered`.
+    /// packets that have since arrived, been lost or been sent again are skipped. The list is empty
+    /// while `is_ordered`.
     order: VecDeque<(u64, u64)>,
     /// True while no packet in flight was sent again.
     is_ordered: bool,
@@ -86,7 +87,7 @@ pub(super) struct Rack {
     serial: u64,
     /// RACK.segment: the last transmission that is known to have arrived.
     newest: Option<u64>,
-    /// The last transmission among the packets of this acknowledgement, with its time.
+    /// The last transmission among the packets reported by this acknowledgement, with its time.
     latest: Option<(u64, Time)>,
     /// RACK.rtt.
     rtt: Duration,
@@ -98,10 +99,11 @@ pub(super) struct Rack {
     multiplier: u32,
     persist: u32,
     dsack_round: Option<u64>,
-    /// The probe in flight, and true if a round-trip time was sampled since it was sent.
+    /// The probe in flight. The flag is true if a round-trip time was sampled since the probe was
+    /// sent.
     pub probe: Option<Probe>,
     pub sampled: bool,
-    /// True if a probe is to be sent now.
+    /// True if a probe must be sent now.
     pub probe_now: bool,
     /// True in fast recovery, or in recovery from a time-out.
     pub recovering: bool,
@@ -171,9 +173,9 @@ impl Rack {
         }
     }
 
-    /// Returns true if an acknowledgement of the next packets is all that [`Rack::acknowledge_next`]
-    /// takes it for: the packets in flight were sent once, after the last one that is known to have
-    /// arrived, and no probe or recovery is under way. The caller knows that none of them has arrived.
+    /// Returns true if [`Rack::acknowledge_next`] may handle an acknowledgement of the next packets: the
+    /// packets in flight were sent once, after the last one known to have arrived, and no probe or recovery
+    /// is under way. The caller knows that none of them has arrived.
     pub fn is_plain(&mut self) -> bool {
         let is_idle = self.probe.is_none() && self.sampled && !self.probe_now && !self.recovering;
         let is_ordered = self.first >= self.again_to
@@ -191,7 +193,7 @@ impl Rack {
     }
 
     /// Takes the acknowledgement of the first `n` packets, with a sample of the round-trip time, as
-    /// the steps of §6.2 do. [`Rack::is_plain`] was true, and is.
+    /// the steps of §6.2 do. [`Rack::is_plain`] was true, and remains true.
     #[inline]
     pub fn acknowledge_next(&mut self, n: u64, rtt: Duration, now: Time) {
         self.min_rtt.sample(rtt, now);
@@ -206,7 +208,7 @@ impl Rack {
         }
     }
 
-    /// Takes an acknowledgement that was caused by a packet sent at `echo`. Step 1 [§6.2].
+    /// Takes an acknowledgement caused by a packet sent at `echo`: step 1 [§6.2].
     pub fn on_echo(&mut self, echo: Time, now: Time) {
         self.min_rtt.sample(now.since(echo), now);
     }
@@ -297,7 +299,8 @@ impl Rack {
     }
 
     /// RACK_detect_loss [§6.2 step 5]: calls `lost` with each lost packet, counted from the first
-    /// unacknowledged one. Returns the time at which the last packet that may still arrive is lost.
+    /// unacknowledged one. Returns the time at which the last of the packets that may still arrive
+    /// counts as lost.
     pub fn detect(
         &mut self,
         window: Duration,
@@ -306,7 +309,7 @@ impl Rack {
     ) -> Option<Time> {
         let newest = self.newest?;
         if self.is_ordered {
-            // All packets were sent after the newest one, or there are none.
+            // All packets were sent after the newest one, or there are no packets.
             if self.packets.front().is_none_or(|packet| packet.serial >= newest) {
                 return None;
             }
@@ -339,7 +342,7 @@ impl Rack {
         last
     }
 
-    /// Marks no packet in flight as lost.
+    /// Unmarks all lost packets in flight.
     pub fn forgive(&mut self) {
         self.recovering = false;
         self.is_ordered = false;
@@ -364,7 +367,7 @@ impl Rack {
         }
     }
 
-    /// Returns the latest time of sending of a packet, and whether that was a retransmission.
+    /// Returns the time at which a packet was last sent, and whether that was a retransmission.
     pub fn last_sent(&self, i: u64) -> (Time, bool) {
         let packet = self.packets[i as usize];
         (packet.sent, packet.again)
@@ -374,7 +377,7 @@ impl Rack {
 /// The smallest of the round-trip times of the last 150 to 300 s, RACK.min_RTT [§6.2 step 1].
 #[derive(Clone, Copy, Debug)]
 struct RecentMin {
-    /// The minima of the present half and of the one before.
+    /// The minima of the present half and of the previous one.
     now: Duration,
     before: Duration,
     since: Time,
@@ -412,7 +415,7 @@ mod tests {
         Time::ZERO + MS(ms)
     }
 
-    /// Ten packets a millisecond apart, of which the first is acknowledged after 100 ms.
+    /// Ten packets a millisecond apart. The first is acknowledged after 100 ms.
     fn rack() -> Rack {
         let mut rack = Rack::new(0);
         (0..10).for_each(|i| rack.send(at(i)));
@@ -493,15 +496,15 @@ mod tests {
         }
     }
 
-    /// §6.2 step 2: either condition suffices, an echo of a time before the second transmission, or
-    /// less than the smallest round-trip time since then.
+    /// §6.2 step 2: either condition suffices: an echo from before the second transmission, or less
+    /// than the smallest round-trip time since then.
     #[test]
     fn either_sign_of_the_first_transmission_is_enough() {
         for (echo, now, counts) in [(1, 300, false), (150, 249, false), (150, 250, true)] {
             let mut rack = rack();
             rack.send_again(0, at(150));
             let newest = rack.newest;
-            // Without `on_echo`, so the smallest round-trip time is 100 ms.
+            // This omits `on_echo`, so the smallest round-trip time is 100 ms.
             rack.acknowledge(1, at(echo), at(now));
             rack.end_of_ack(at(now));
             assert_eq!(rack.newest != newest, counts, "{echo} {now}");
@@ -514,7 +517,7 @@ mod tests {
         let mut rack = rack();
         sack(&mut rack, 3, at(104));
         let mut lost = Vec::new();
-        // Packets 1, 2 and 3, sent after 1, 2 and 3 ms; packet 4 arrived after 100.
+        // Packets 1, 2 and 3 were sent after 1, 2 and 3 ms. Packet 4 arrived after 100 ms.
         let timer = rack.detect(MS(25), at(127), |i| lost.push(i));
         assert_eq!(lost, [0, 1], "packets 1 and 2");
         assert_eq!(timer, Some(at(128)));
@@ -532,7 +535,7 @@ mod tests {
         assert_eq!(lost, [0, 1]);
     }
 
-    /// §6.2 step 1: a longer path counts from 300 s on.
+    /// §6.2 step 1: a longer path counts after 300 s.
     #[test]
     fn the_smallest_round_trip_time_is_forgotten() {
         let mut min = RecentMin::default();

@@ -5,11 +5,12 @@ use accord_control::{Acked, Congestion, Controller, PathView, Recovery};
 use accord_units::{Bytes, Duration, Time};
 
 impl<C: Controller> StreamSender<C> {
-    /// The path before a loss was found: all data that is sent and not acknowledged counts as in
-    /// flight, as FlightSize of RFC 5681 does. Data sent beyond the window because packets arrived
-    /// out of order does not count: limited transmit, which eq. 4 must not count [RFC 5681 §3.2
-    /// step 2], and recovery. Half of a flight with that data would widen the window if a repair is
-    /// lost, too, and packets would go on beyond the hole until the timer runs out.
+    /// The path before a loss was found. All data that is sent and not acknowledged counts as in
+    /// flight, as in FlightSize of RFC 5681. Data sent beyond the window because packets arrived
+    /// out of order does not count. This applies to limited transmit, which eq. 4 must not count
+    /// [RFC 5681 §3.2 step 2], and to recovery. Half of a flight with that data would widen the
+    /// window if a repair is also lost, and packets would be sent beyond the hole until the timer
+    /// runs out.
     pub(super) fn flight(&self) -> PathView {
         let window = self.controller.allowance().window.max(self.packet);
         PathView { in_flight: self.outstanding().min(window), ..self.path() }
@@ -50,7 +51,7 @@ impl<C: Controller> StreamSender<C> {
 
     /// Handles a move of the window after such an answer. If a packet sent before the repair of the
     /// first one caused it, the first one was not lost [RFC 3522 §3.2 step 5]. Others may have been
-    /// lost: the acknowledgements of their repairs show that.
+    /// lost, as the acknowledgements of their repairs show.
     pub(super) fn resolve(&mut self, echo: Time, now: Time) {
         let Some(doubt) = self.loss_state.doubt else {
             return;
@@ -64,8 +65,8 @@ impl<C: Controller> StreamSender<C> {
         }
     }
 
-    /// Counts the packets taken for lost as in flight again, as before the last answer [RFC 4015
-    /// §3.2]. They may be found lost again.
+    /// Counts the packets presumed lost as in flight again, as before the last answer [RFC 4015
+    /// §3.2]. They may again prove lost.
     #[cold]
     fn undo(&mut self, doubt: &Doubt, now: Time) {
         (self.loss_state.answered, self.loss_state.answer_from) =
@@ -88,7 +89,7 @@ impl<C: Controller> StreamSender<C> {
     }
 
     /// Handles marks in the acknowledgement of a packet sent at `echo`. They are new congestion if
-    /// that was after the last answer, also while losses are repaired.
+    /// that was after the last answer, even while losses are repaired.
     #[cold]
     pub(super) fn answer_marks(&mut self, echo: Time, now: Time) {
         if echo >= self.loss_state.answer_from {
@@ -129,7 +130,7 @@ impl<C: Controller> StreamSender<C> {
             self.partial(n, timer);
         }
         // Losses of packets sent after the last recovery began, or after the time-out, are a second
-        // congestion [RFC 5681 §4.3].
+        // congestion event [RFC 5681 §4.3].
         let over = !self.recovering && self.una >= self.loss_state.recover;
         if over
             && self.loss_state.capabilities.recovery == Recovery::Sack
@@ -146,11 +147,11 @@ impl<C: Controller> StreamSender<C> {
             Recovery::Reno => {
                 self.recovering = false;
                 self.duplicates = 0;
-                // Three duplicates of its own reveal the next hole.
+                // The next hole needs three duplicates of its own.
                 self.loss_state.recover = self.una;
             }
-            // The next hole is lost, too, and sent again now. The count of duplicates replaces the
-            // inflated window of RFC 6582 §3.2, which deflates by the acknowledged packets less
+            // The next hole is also lost, and is sent again now. The count of duplicates replaces
+            // the inflated window of RFC 6582 §3.2, which deflates by the acknowledged packets less
             // one.
             Recovery::NewReno | Recovery::SteadyNewReno => {
                 self.duplicates = self.duplicates.saturating_sub(n - 1);
@@ -191,8 +192,8 @@ impl<C: Controller> StreamSender<C> {
         }
     }
 
-    /// Handles an acknowledgement that was overtaken; the window has moved by `below` packets
-    /// since. Its block beyond the window counts [RFC 6675 §5].
+    /// Handles an overtaken acknowledgement. The window has since moved by `below` packets. The
+    /// block beyond the window still counts [RFC 6675 §5].
     #[cold]
     pub(super) fn overtaken(
         &mut self,
@@ -225,9 +226,9 @@ impl<C: Controller> StreamSender<C> {
         }
         let new = match sack {
             true => self.sack(block, block_len, echo, now),
-            // No more packets can have arrived than are out, and the hole has not. If duplicates
-            // may come from unnecessary packets after a time-out, they release two packets [RFC
-            // 3042 §2].
+            // No more packets can have arrived than are outstanding, and the hole has not arrived.
+            // If duplicates may come from unnecessary packets after a time-out, they release two
+            // packets [RFC 3042 §2].
             false => {
                 let out = self.next - self.una - self.board.lost().max(1);
                 let may_recover = self.recovering || self.una >= self.loss_state.recover;
@@ -238,9 +239,10 @@ impl<C: Controller> StreamSender<C> {
         if !sack {
             self.duplicates += new;
         }
-        // The first packet is overdue by the timer before this sample. The echo is of the packet that arrived, unless the block reports nothing new or without
-        // blocks, where the packet may have arrived before. An acknowledgement that was overtaken
-        // took longer than the path does [RFC 9002 §5.1].
+        // The first packet is overdue by the timer before this sample. The echo belongs to the packet that
+        // arrived. The exceptions are a block that reports nothing new and the absence of blocks, where the
+        // packet may have arrived before. An overtaken acknowledgement took longer than the path does [RFC
+        // 9002 §5.1].
         let overdue = self.is_overdue(now);
         let rtt = (sack && new > 0 && in_order).then(|| now.since(echo));
         if let Some(rtt) = rtt {
@@ -279,15 +281,15 @@ impl<C: Controller> StreamSender<C> {
         }
     }
 
-    /// Returns true if the first packet was sent longer ago than the time-out without its floor,
-    /// for a controller that checks that [Low02 §1.1].
+    /// Returns true if the age of the first packet exceeds the time-out without its floor, for a
+    /// controller that checks this [Low02 §1.1].
     fn is_overdue(&self, now: Time) -> bool {
         let first = self.sent.as_ref().and_then(|sent| sent.front());
         first.is_some_and(|sent| now.since(*sent) > self.rtt.fine_timeout())
     }
 
-    /// Begins a recovery: the first lost packet goes at once, before the flight is compared with
-    /// the window [RFC 5681 §3.2 step 3, RFC 6675 §5 step 4.3].
+    /// Begins a recovery: the first lost packet is sent at once, before the data in flight is
+    /// compared with the window [RFC 5681 §3.2 step 3, RFC 6675 §5 step 4.3].
     fn recover_from(&mut self, what: Congestion, now: Time) {
         if self.loss_state.capabilities.recovery != Recovery::Sack {
             self.board.lose_first();
@@ -297,8 +299,8 @@ impl<C: Controller> StreamSender<C> {
         self.loss_state.partials = 0;
         self.loss_state.recover = self.next;
         self.loss_state.rescue = self.una;
-        // A loss in a round trip that was answered, for its marks or for another hole of Reno's, is
-        // not new.
+        // A loss is not new in a round trip that was already answered for marks or for another of
+        // Reno's holes.
         if self.una >= self.loss_state.answered {
             self.answer_loss(what, &self.flight(), now);
         }
@@ -364,20 +366,20 @@ impl<C: Controller> StreamSender<C> {
             Congestion::Timeout
         };
         let mut flight = self.flight();
-        // The loss of a repair is a second congestion [RFC 5681 §4.3]. A loss in a window that was
-        // answered, before its repair was sent, is not.
+        // The loss of a repair is a second congestion event [RFC 5681 §4.3]. A loss in a window
+        // that was already answered before the repair was sent is not.
         let repair_lost = self.board.first_was_repaired() && !self.timer_runs_on();
         if self.una < self.loss_state.answered && !repair_lost {
             flight.in_flight = self.outstanding().min(self.loss_state.answered_flight);
         }
-        // In a recovery the timer expires on a repair, and an earlier one may still arrive. The
-        // losses were real all the same.
+        // In a recovery the timer expires on a repair, and an earlier repair may still arrive. The
+        // losses were real nevertheless.
         match what {
             Congestion::Timeout if !self.recovering => self.answer_loss(what, &flight, now),
             _ => self.answer(what, &flight, now),
         }
         self.loss_state.timed_out = Some(self.una);
-        // Packets taken for lost are sent again, in order.
+        // Packets presumed lost are sent again, in order.
         if self.loss_state.capabilities.recovery == Recovery::Rack {
             self.lose_by_time(now);
         } else {
@@ -391,7 +393,7 @@ impl<C: Controller> StreamSender<C> {
         self.recovering = false;
         self.repair_now = false;
         // Packets that are sent unnecessarily now cause duplicate acknowledgements up to here. Only
-        // one of a later packet rules that out [RFC 6582 §3.2 step 2].
+        // an acknowledgement of a later packet rules that out [RFC 6582 §3.2 step 2].
         self.loss_state.recover = self.next + u64::from(!self.is_selective());
         self.round_end = self.una;
         self.set_rto(now + self.rtt.timeout());
