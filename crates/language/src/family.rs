@@ -6,11 +6,11 @@ use accord_family::{Family, Kind as ParamKind, Param, Raw, Values};
 use accord_form::{Data, Entry, Value};
 use accord_form::{Problem, Problems, fail, quote};
 
-/// The hint for a file that needs QUIC, in a build without it.
+/// The hint for a file that needs QUIC, in a build without QUIC.
 pub(crate) const WITH_QUIC: &str =
     "the feature quic, added to those of the build, has it: cargo build --release --features quic";
 
-/// A kind of family, with the form that it has in a file: a bare name or a table.
+/// A kind of family, with its form in a file: a bare name or a table.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     /// The name of the kind, for people.
@@ -27,7 +27,7 @@ pub(crate) const DISCIPLINE: Kind =
     Kind { what: "queue discipline", tag: "discipline", others: &["limit"] };
 
 impl Kind {
-    /// Reads the family's name and parameters. Problems go to `problems`.
+    /// Reads the family's name and parameters. Adds problems to `problems`.
     pub fn read(
         self,
         value: &Value,

@@ -17,7 +17,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The parsed text of a scenario. Settings may have replaced some values.
+/// The parsed text of a scenario, in which settings may have replaced values.
 #[derive(Clone, Debug)]
 pub struct File {
     /// The file itself and the settings, for errors to point at.
@@ -28,8 +28,7 @@ pub struct File {
 }
 
 impl File {
-    /// Reads the file at `path`. Refuses a file larger than 8 MiB, a pipe and a device before reading
-    /// it.
+    /// Reads the file at `path`. Rejects a file larger than 8 MiB, a pipe and a device before reading it.
     pub fn open(path: &Path) -> Result<File, TextError> {
         let name = path.display().to_string();
         match accord_files::open(path, limits::TEXT as u64) {
@@ -38,7 +37,7 @@ impl File {
         }
     }
 
-    /// Reads TOML from `input` to its end. `name` is as in [`File::parse`].
+    /// Reads TOML from `input` to its end. `name` has the meaning of [`File::parse`].
     pub fn read(name: &str, input: impl Read) -> Result<File, TextError> {
         let mut bytes = Vec::new();
         // Reading one byte more than allowed detects a file that is too large, even if the file
@@ -54,7 +53,7 @@ impl File {
     }
 
     /// Parses TOML. `name` is the name of the text in errors. Its stem is the scenario's `id` if
-    /// the text has none. The files that the text names are looked for in the folder of `name`.
+    /// the text has none. Files named in the text are looked up in the folder of `name`.
     pub fn parse(name: &str, text: &str) -> Result<File, TextError> {
         if text.len() > limits::TEXT {
             return Err(too_large(name));
@@ -75,7 +74,7 @@ impl File {
         &self.sources[0]
     }
 
-    /// Returns the files that were read because the text names them: names and contents. A file is read
+    /// Returns the names and contents of the files that were read because the text names them. A file is read
     /// when points are first resolved.
     pub fn contents(&self) -> Vec<(String, Vec<u8>)> {
         let contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,7 +82,7 @@ impl File {
         all.map(|(name, bytes)| (name.clone(), bytes.to_vec())).collect()
     }
 
-    /// Keeps the contents of a file that the text may name, so it is not read.
+    /// Stores the contents of a file that the text may name, so the file is not read.
     pub fn keep(&mut self, name: &str, bytes: &[u8]) {
         let mut contents = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
         contents.insert(name.to_string(), bytes.into());
@@ -115,10 +114,10 @@ impl File {
         Ok(scenarios)
     }
 
-    /// Returns the controller of a file that holds only a controller, at `controller`.
+    /// Returns the controller of a file that contains only a controller, at `controller`.
     ///
     /// # Errors
-    /// Fails if there is none, it is wrong, or there is something else.
+    /// Fails if the controller is missing or wrong, or the file contains anything else.
     pub fn controller(&self, catalogue: &Catalogue) -> Result<Values, Errors> {
         let mut problems = Problems::default();
         for entry in self.tree.entries.iter().filter(|e| e.key != "controller") {
@@ -197,13 +196,13 @@ impl File {
         files: &mut trace::Files<'_>,
         problems: &mut Problems,
     ) -> Option<Scenario> {
-        // Without the sweeps, which are checked: each point would copy all their values.
+        // The sweeps, already checked, are omitted, because each point would copy all their values.
         let rest = self.tree.entries.iter().filter(|e| e.key != sweep::KEY);
         let mut tree = Table { entries: rest.cloned().collect() };
         for (axis, &i) in context.axes.iter().zip(context.chosen) {
             problems.keep(axis.apply(i, &mut tree))?;
         }
-        // Sweeps and settings can have put other lines in.
+        // Sweeps and settings may have inserted other lines.
         line::expand(&mut tree);
         trace::expand(&mut tree, files, problems);
         let mut checker = Checker { context: context.catalogue, problems };

@@ -181,7 +181,7 @@ pub(crate) const SWEEP: Section = section("[sweep.NAME]",
     key("values", Shape::Either(&[Shape::List(&Shape::Any), Shape::Map(&Shape::Any)]), Required, "The values: a list, or a table that gives each a label."),
 ]);
 
-/// Returns a section of which exactly one key has to be given.
+/// Returns a section in which exactly one key must be given.
 const fn one_of(title: &'static str, doc: &'static str, keys: &'static [Key]) -> Section {
     Section { title, doc, keys, one_of: true }
 }

@@ -1,7 +1,7 @@
 //! The scenario language: from the text of a file to [`Scenario`](accord_scenario::Scenario)s.
 //!
-//! A text becomes a tree in which each value knows its place ([`accord_form::Table`]). `--set` and sweeps
-//! put other values into the tree (`path`). The form of the tree is checked against the key tables
+//! The text is parsed into a tree in which each value knows its place ([`accord_form::Table`]). `--set` and
+//! sweeps replace values in the tree (`path`). The form of the tree is checked against the key tables
 //! (`shape`, `keys`). Then names and defaults are resolved (`resolve`).
 //!
 //! ```
@@ -41,7 +41,7 @@
 mod family;
 mod figure;
 mod file;
-#[rustfmt::skip] // a table reads better with one row a line
+#[rustfmt::skip] // a table reads better with one row per line
 mod keys;
 mod limits;
 mod line;

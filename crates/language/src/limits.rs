@@ -1,5 +1,5 @@
-//! The upper bounds of scenarios. They are far beyond sensible use. They keep a slip or a hostile
-//! file from taking the machine's memory or time.
+//! The upper bounds of scenarios. They are far beyond sensible use. They prevent a slip or a
+//! hostile file from exhausting the machine's memory or time.
 
 pub(crate) use accord_form::limits::{AMOUNT, DELAY, NAME, RATE, SPAN};
 pub(crate) use accord_scenario::LARGEST_PACKET as PACKET;
@@ -15,21 +15,22 @@ pub(crate) const AGGREGATES: usize = 64;
 pub(crate) const PORT_AGGREGATES: usize = 1_000_000;
 /// The most directed links of one run.
 pub(crate) const LINKS: usize = 1_000_000;
-/// The most links on the paths of all flows of one run, route changes included.
+/// The most links on the paths of all flows of one run, including route changes.
 pub(crate) const HOPS: usize = 10_000_000;
 /// The most links that are examined to find shortest paths.
 pub(crate) const SEARCH: usize = 10_000_000;
 /// The most points of a file's sweeps.
 pub(crate) const POINTS: usize = 10_000;
-/// The most readings of values: the values of a file times how often sweeps or `each` have them
-/// read.
+/// The most readings of values: the number of values in a file times the number of times that
+/// sweeps or `each` read them.
 pub(crate) const READS: usize = 20_000_000;
 /// The most samples of a series.
 pub(crate) const SAMPLES: u64 = 10_000_000;
-/// The largest least retransmission time-out: the longest time-out there is [RFC 6298 §2.5].
+/// The largest value of the least retransmission time-out: the longest possible time-out [RFC 6298
+/// §2.5].
 pub(crate) const MIN_RTO: Duration = Duration::from_secs(60);
-/// The most delivery opportunities of a trace: two minutes at 1 Gbps, or three hours at 10 Mbps. The
-/// longest that mahimahi ships has half a million.
+/// The most delivery opportunities of a trace: two minutes at 1 Gbps, or three hours at 10 Mbps. The longest
+/// trace shipped with mahimahi has half a million.
 pub(crate) const OPPORTUNITIES: usize = 10_000_000;
 /// The latest time of a trace, in milliseconds: that of the longest run.
 pub(crate) const TRACE_LENGTH: u32 = 30 * 24 * 3600 * 1000;
@@ -39,8 +40,8 @@ pub(crate) const STEPS: usize = 100_000;
 pub(crate) const TRACE_TEXT: usize = 128 << 20;
 /// The most sizes of a mix of packets.
 pub(crate) const SIZES: usize = 100;
-/// The longest time that can be expected of a run. Up to it picoseconds survive the way into
-/// floating seconds and back.
+/// The longest time in an expectation. Up to this value, picoseconds survive the conversion to
+/// floating-point seconds and back.
 pub(crate) const FIGURE: Duration = Duration::from_secs(1000);
 /// The most keys of a dotted path.
 pub(crate) const PATH: usize = 32;

@@ -1,17 +1,17 @@
-//! Links in one line: `ab = "a - b, 10 Mbps, 5 ms"`. The line becomes the table that it stands for,
-//! each value of which knows its place within the line.
+//! Links in one line: `ab = "a - b, 10 Mbps, 5 ms"`. The line becomes the table that it stands for.
+//! Each value of the table knows its place within the line.
 
 use accord_form::{Data, Entry, Table, Value};
 use accord_form::{Problem, Span, quote};
 
-/// The form of a line, as messages show it.
+/// The form of a line, as shown in messages.
 pub(crate) const EXAMPLE: &str = "\"a - b, 10 Mbps, 5 ms\"";
 
 /// The keys that a line gives, in its order.
 const KEYS: [&str; 4] = ["from", "to", "rate", "delay"];
 
-/// Turns the lines among a file's links into tables. Lines of another form stay as they are, for
-/// the check of the form to refuse.
+/// Turns the lines among a file's links into tables. Lines of another form are left for the check
+/// of the form to reject.
 pub(crate) fn expand(tree: &mut Table) {
     let links = tree.entries.iter_mut().find(|e| e.key == "link");
     let Some(Data::Table(links)) = links.map(|e| &mut e.value.data) else {
@@ -42,7 +42,7 @@ pub(crate) fn read(value: &Value) -> Result<Table, Problem> {
             parts.len()
         )));
     };
-    // Names may have `-` in them, so the one between the nodes has a space on either side.
+    // Names may contain `-`, so the one between the nodes has a space on either side.
     let Some((from, to)) = ends.split_once(" - ") else {
         return Err(refuse(format!(
             "{} does not name two nodes with \" - \" between them",
@@ -58,8 +58,8 @@ pub(crate) fn read(value: &Value) -> Result<Table, Problem> {
     Ok(Table { entries: KEYS.into_iter().zip(parts).map(entry).collect() })
 }
 
-/// Returns the place of `part`, a piece of `text`, which is the whole line. A line that is written
-/// with escapes has one place for all parts.
+/// Returns the place of `part`, a piece of `text`, which is the whole line. A line written with
+/// escapes has a single place for all parts.
 fn place(value: &Value, text: &str, part: &str) -> Span {
     let (length, written) = (text.len(), value.span.end - value.span.start);
     // A line has quotes around it in a file, and may have none on the command line.

@@ -156,7 +156,7 @@ impl accord_form::Check for Own {
                 for entry in &table.entries {
                     match &entry.value.data {
                         Data::Table(inner) => checker.table(inner, entry.span, section),
-                        // Lines that can be read are tables by now.
+                        // Valid lines are already tables.
                         _ => drop(checker.problems.keep(line::read(&entry.value))),
                     }
                 }

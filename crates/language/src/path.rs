@@ -3,7 +3,7 @@
 use crate::limits;
 use accord_form::{Data, Entry, Problem, Span, Table, Value, fail, quote, split};
 
-/// Puts `value` at `path`, and makes missing tables on the way. A controller or queue given by
+/// Puts `value` at `path`, and creates missing tables on the way. A controller or queue given by
 /// its bare name becomes the table that it stands for.
 pub(crate) fn set(tree: &mut Table, path: &str, at: Span, value: Value) -> Result<(), Problem> {
     let keys = split(path).filter(|keys| keys.len() <= limits::PATH);
@@ -19,8 +19,8 @@ pub(crate) fn set(tree: &mut Table, path: &str, at: Span, value: Value) -> Resul
     Ok(())
 }
 
-/// Checks that the flow or sweep whose part `path` names is there. Links are checked later,
-/// since a template can have them. A new one as a whole may be set.
+/// Checks that the flow or sweep to which `path` belongs exists. Links are checked later, since a
+/// template can contain them. A whole new entry may be set.
 pub(crate) fn knows(tree: &Table, path: &str, at: Span) -> Result<(), Problem> {
     let keys = split(path).unwrap_or_default();
     let [section, name, _, ..] = &keys[..] else {
@@ -39,7 +39,7 @@ pub(crate) fn knows(tree: &Table, path: &str, at: Span) -> Result<(), Problem> {
     Err(Problem::new(at, message).known(name, names))
 }
 
-/// Returns the value at `key`. An empty table is put there first if there is none.
+/// Returns the value at `key`, and first inserts an empty table if there is none.
 fn slot<'a>(table: &'a mut Table, key: &str, at: Span) -> &'a mut Value {
     let found = table.entries.iter().position(|e| e.key == key);
     let i = found.unwrap_or_else(|| {
@@ -53,7 +53,7 @@ fn slot<'a>(table: &'a mut Table, key: &str, at: Span) -> &'a mut Value {
     &mut table.entries[i].value
 }
 
-/// Returns the value at `key` inside of this one, which is the value of `name`.
+/// Returns the value at `key` inside this one, which is the value of `name`.
 fn inner<'a>(
     value: &'a mut Value,
     name: &str,

@@ -1,4 +1,4 @@
-//! Readers from values of the tree to quantities of scenarios, each within sensible bounds.
+//! Readers that turn values of the tree into quantities of scenarios, within sensible bounds.
 
 mod links;
 

@@ -12,10 +12,9 @@ use serde_json::{Map, Value, json};
 
 /// Returns the JSON Schema (2020-12) of scenario files that use `catalogue`.
 ///
-/// The schema knows form only, as [that of every kind of file](accord_form::schema()). Checks that
-/// need the whole file (flows that must reach their sink) are those of
-/// [`File::points`](super::File::points). The schema also cannot see that a sweep fills in a key that
-/// is otherwise missing.
+/// The schema covers only form, as [that of every kind of file](accord_form::schema()).
+/// [`File::points`](super::File::points) makes the checks that need the whole file, for example that flows
+/// reach their sink. The schema also cannot detect that a sweep supplies a key that is otherwise missing.
 pub fn schema(catalogue: &Catalogue) -> Value {
     catalogue.declare();
     let mut schema = accord_form::schema("Accord scenario", &keys::FILE);
@@ -52,7 +51,7 @@ pub(crate) fn limit() -> Value {
     json!({ "anyOf": [{ "enum": Own::Limit.words() }, product, quantity(units)] })
 }
 
-/// Returns the schemas of the ways to write one of several families.
+/// Returns the schemas of all ways to write one of several families.
 fn family(kind: Kind, families: &[&Family]) -> Vec<Value> {
     let names: Vec<_> = families.iter().map(|f| f.name).collect();
     let mut all = vec![json!({ "enum": names })];

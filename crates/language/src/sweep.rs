@@ -14,17 +14,17 @@ pub(crate) const KEY: &str = "sweep";
 pub(crate) struct Axis {
     pub name: String,
     pub span: Span,
-    /// The paths that its value is put at.
+    /// The paths at which its value is put.
     paths: Vec<(String, Span)>,
     /// The values with their labels.
     pub values: Vec<(String, Value)>,
-    /// True if a setting on the command line has put other values in their place.
+    /// True if a setting on the command line has replaced them.
     replaced: bool,
 }
 
 impl Axis {
-    /// Refuses a label that no value has. Where a setting replaces the values of the file, its
-    /// expectations may speak of those that it had.
+    /// Rejects a label that no value has. If a setting replaces the values of the file, its
+    /// expectations may still refer to the original values.
     pub fn check(&self, label: &str, span: Span) -> Result<(), Problem> {
         if self.replaced || self.values.iter().any(|(known, _)| known == label) {
             return Ok(());
@@ -33,13 +33,13 @@ impl Axis {
         Err(Problem::new(span, message).known(label, self.values.iter().map(|(l, _)| l.as_str())))
     }
 
-    /// Returns the number of values that a point reads at all paths of this sweep, at most.
+    /// Returns the largest number of values that a point reads at all paths of this sweep.
     fn heaviest(&self) -> usize {
         let heaviest = self.values.iter().map(|(_, value)| value.weight()).max();
         self.paths.len().max(1).saturating_mul(heaviest.unwrap_or(0))
     }
 
-    /// Returns whether the sweep puts values in the place of one that is set at `path`.
+    /// Returns whether the sweep replaces a value that is set at `path`.
     pub fn overrides(&self, path: &str) -> bool {
         let Some(path) = split(path) else {
             return false;
@@ -53,7 +53,7 @@ impl Axis {
     }
 
     /// Puts the `i`-th value into a file's tree at the sweep's paths. If the sweep has no paths,
-    /// the value is a table, and each part of it is put at the path that is its key.
+    /// the value is a table, and each part of it is put at the path given by its key.
     pub fn apply(&self, i: usize, tree: &mut Table) -> Result<(), Problem> {
         let value = &self.values[i].1;
         for (path, span) in &self.paths {
@@ -89,7 +89,7 @@ pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, 
             return None;
         }
     }
-    // A point is read without the sweeps, but with a value of each.
+    // A point is read without the sweeps, but with one value of each.
     let rest: usize =
         (tree.entries.iter().filter(|e| e.key != KEY)).map(|e| e.value.weight()).sum();
     let values = axes.iter().map(Axis::heaviest).sum();
@@ -124,7 +124,7 @@ fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
     }
     let mut labels = BTreeSet::new();
     for (label, value) in &values {
-        // A value that is alone is the label of a point, as scenarios are printed.
+        // A single value is the label of a point in a printed scenario.
         if paths.is_empty() && values.len() > 1 && value.table().is_none() {
             let message = format!("{} is put nowhere, as the sweep has no `set`", quote(label));
             let hint = "name in `set` the paths that take the values, such as \"flow.a.controller\", or make each value a table from paths to values";

@@ -10,7 +10,7 @@ use accord_scenario::{Metric, MetricUnit, Of, Scenario, print};
 const CATALOGUE: Catalogue =
     Catalogue { controllers: accord_control::FAMILIES, disciplines: accord_aqm::FAMILIES };
 
-/// Returns the shapes in a shape that have words.
+/// Returns the shapes with words within a shape.
 fn with_words<'a>(shape: &'a Shape, found: &mut Vec<&'a Shape>) {
     match shape {
         Shape::List(of) | Shape::Pair(of) | Shape::Map(of) => with_words(of, found),
@@ -53,7 +53,7 @@ fn scenario(key: &str, title: &str, word: &str) -> String {
     };
     let expect = |keys: &str| format!("[[expect]]\nof = \"a\"\n{keys}\n");
     let (mut controller, mut queue) = ("newreno", "droptail");
-    // A count of packets and a plain ratio are written alike.
+    // A count of packets and a plain ratio are written in the same way.
     let count = "metric = \"retransmissions\"\nat_least = 0.5";
     match (key, title) {
         ("figure", _)
@@ -135,7 +135,7 @@ fn every_word_is_in_the_schema_the_reference_and_the_messages() {
     let reference = reference();
     every_key(|key, slug, _, words| {
         let of_schema = schema["$defs"][slug]["properties"][key.name].to_string();
-        // A key of several tables has its row in the first of them.
+        // A key of several tables has its row in the first one.
         let rows = reference.iter().flat_map(|table| table.markdown.lines());
         let start = format!("| `{}` |", key.name);
         let of_reference: String = rows.filter(|row| row.starts_with(&start)).collect();

@@ -1,7 +1,7 @@
-//! Files that give the rate or the delay of a link: delivery opportunities as mahimahi has them, and steps.
+//! Files that give the rate or the delay of a link: delivery opportunities in mahimahi's format, and steps.
 //!
 //! A file is named relative to the scenario's own, in the same folder or below it. So a scenario
-//! from elsewhere reads no other files. [`expand`] puts the contents in the place of the name.
+//! from elsewhere cannot read other files. [`expand`] replaces the name with the contents.
 
 use super::limits;
 use accord_form::{Data, Table, Value};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The contents of files, by the names that the scenario has for them.
+/// The contents of files, by their names in the scenario.
 pub(crate) type Contents = BTreeMap<String, Arc<[u8]>>;
 
 /// The form of a file.
@@ -27,7 +27,7 @@ enum Form {
 }
 
 impl Form {
-    /// Returns the form of the file that a key of the table of a rate or of a delay names.
+    /// Returns the form of the file named by a key in the table of a rate or a delay.
     fn of(key: &str, source: &str) -> Option<Form> {
         match (key, source) {
             ("rate", "trace") => Some(Form::Trace),
@@ -37,7 +37,7 @@ impl Form {
         }
     }
 
-    /// Returns data that are read without a fault.
+    /// Returns data that is read without a fault.
     fn any(self) -> Data {
         match self {
             Form::Trace => opportunities(parse(b"1").expect("one packet")),
@@ -100,7 +100,7 @@ fn of_link(value: &mut Value, files: &mut Files<'_>, problems: &mut Problems) {
                             Err((message, hint)) => {
                                 let problem = Problem::new(source.value.span, message.clone());
                                 problems.push(problem.hint(hint.clone()));
-                                // So that it is not refused twice.
+                                // Avoids a second error for the same file.
                                 form.any()
                             }
                         };
@@ -188,7 +188,7 @@ pub fn parse(bytes: &[u8]) -> Result<Trace, String> {
     Trace::new(times).map_err(|count| no_length(count).into())
 }
 
-/// Returns the reason why times in order are no trace.
+/// Returns the reason why times in order are not a trace.
 pub(crate) fn no_length(count: usize) -> &'static str {
     match count {
         0 => "has no delivery opportunities",
@@ -198,12 +198,12 @@ pub(crate) fn no_length(count: usize) -> &'static str {
 
 /// A quantity of a link that changes in steps.
 pub(crate) trait Step: Copy + PartialEq + std::str::FromStr + Send + Sync + 'static {
-    /// The form of a line, as messages show it.
+    /// The form of a line, as shown in messages.
     const LINE: &'static str;
     /// The hint for wrong lines.
     const LINES: &'static str;
 
-    /// Returns the fault of a value, if it has one.
+    /// Returns the fault of a value, if any.
     fn fault(self, is_first: bool) -> Option<String>;
 }
 
@@ -230,7 +230,7 @@ impl Step for Duration {
     }
 }
 
-/// Steps, each with the time from which on it holds.
+/// Steps, each with the time from which it applies.
 pub(crate) type StepsOf<T> = Arc<[(Time, T)]>;
 
 /// Parses the text of steps: seconds and a value per line, with a comma between them.
@@ -244,7 +244,7 @@ pub(crate) fn parse_steps<T: Step>(bytes: &[u8]) -> Result<StepsOf<T>, String> {
     })
 }
 
-/// Reads steps from their lines, which have numbers from one.
+/// Reads steps from their lines, which are numbered from one.
 ///
 /// # Errors
 /// Fails with the number of a line, zero for all of them, and its fault.
@@ -280,7 +280,7 @@ pub(crate) fn steps_of<'a, T: Step>(
     if steps.is_empty() { Err((0, "has no steps".into())) } else { Ok(steps.into()) }
 }
 
-/// Returns the lines of a file with their numbers, from one.
+/// Returns the lines of a file, numbered from one.
 fn lines(bytes: &[u8]) -> Result<impl Iterator<Item = (usize, &str)>, String> {
     if bytes.len() > limits::TRACE_TEXT {
         return Err(format!("is larger than {} MiB", limits::TRACE_TEXT >> 20));

@@ -4,15 +4,16 @@ use crate::Flow;
 use accord_family::{FlowFacts, Objective, Role};
 use accord_units::Rate;
 
-/// The load that comes with a flow's data, which follows from its rate and its round-trip time: answers on
-/// the way back and, with a tunnel, a control pair there and a report back per round trip.
+/// The load that comes with a flow's data. It follows from the flow's rate and round-trip time. It consists
+/// of answers on the reverse path and, with a tunnel, of a control pair there and a report back per round
+/// trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answers {
     /// The size of a data packet, in bytes.
     packet: f64,
     /// The size of an answer, in bytes.
     size: f64,
-    /// The answers per round trip, at most one per packet.
+    /// The number of answers per round trip, at most one per packet.
     most: f64,
     /// The size of each half of a control pair and of a report, in bytes, or 0 without them.
     pair: f64,
@@ -45,31 +46,32 @@ impl Flow {
 }
 
 impl Answers {
-    /// Returns the load on the way back in bytes per second to a rate of data in bytes per second, with
-    /// a round-trip time in seconds.
+    /// Returns the load on the reverse path in bytes per second, for a rate of data in bytes per second and a
+    /// round-trip time in seconds.
     pub fn rate(&self, data: f64, rtt: f64) -> f64 {
         self.size * self.answered(data, rtt) + self.pair * self.pairs(data, rtt)
     }
 
-    /// Returns the packets per second on the way back.
+    /// Returns the packets per second on the reverse path.
     pub fn packets(&self, data: f64, rtt: f64) -> f64 {
         self.answered(data, rtt) + self.pairs(data, rtt)
     }
 
-    /// Returns the load of the halves of control pairs that overtake queues, in bytes per second. That of the
-    /// other halves, which wait in them, is as large.
+    /// Returns the load of the halves of control pairs that overtake queues, in bytes per second. The other
+    /// halves, which wait in queues, are an equal load.
     pub fn half(&self, data: f64, rtt: f64) -> f64 {
         self.pair * self.pairs(data, rtt)
     }
 
-    /// Returns the control pairs per second: one per round trip, with data [Xia05 §IV-B].
+    /// Returns the control pairs per second: one per round trip in which data is sent [Xia05
+    /// §IV-B].
     pub fn pairs(&self, data: f64, rtt: f64) -> f64 {
         let sent = self.pair > 0.0 && data > 0.0;
         if sent { (data / self.packet).min(rtt.recip()) } else { 0.0 }
     }
 
-    /// Returns the answers to data per second. With a number per round trip the first packet that arrives
-    /// after its time is answered, half a packet late on average.
+    /// Returns the answers to data per second. If their number per round trip is given, the first packet that
+    /// arrives after a due time is answered, on average half a packet late.
     fn answered(&self, data: f64, rtt: f64) -> f64 {
         let packets = data / self.packet;
         if self.most <= 0.0 || packets <= 0.0 {

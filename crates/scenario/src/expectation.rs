@@ -24,9 +24,9 @@ pub struct Expectation {
     pub metric: Metric,
     /// The subject of the figure.
     pub of: Subject,
-    /// The way in which the samples in the window become one number, per flow or link.
+    /// The way in which samples in the window combine into one number, per flow or link.
     pub over: Over,
-    /// The way in which the numbers of a group's flows become one.
+    /// The way in which the numbers of a group's flows combine into one.
     pub across: Across,
     /// The part of the run that counts.
     pub during: Window,
@@ -80,19 +80,20 @@ words! {
 pub struct KnownFailure {
     /// The cause.
     pub why: Cause,
-    /// The cause in words, and how it is known.
+    /// The cause in words, and the evidence for it.
     pub because: String,
-    /// The figure that was measured. It is `None` if that figure is of other runs, such as of
-    /// another seed. Then the failure is known whatever the figure is, and may be gone.
+    /// The measured value. It is `None` if the value belongs to other runs, for example with
+    /// another seed. Then any value counts as the known failure, and the failure may have
+    /// disappeared.
     pub record: Option<Measured>,
 }
 
-/// A figure that was measured, and the band in which it may move.
+/// A measured value, and the band in which it may move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// The figure, in the unit of the expectation's target.
     pub value: f64,
-    /// The relative move up to which it counts as the same.
+    /// The largest relative change at which it counts as the same.
     pub band: f64,
 }
 
@@ -179,8 +180,7 @@ pub enum Target {
         /// The relative tolerance.
         tolerance: f64,
     },
-    /// Farther from this value than `tolerance` (relative). It is a claim that a result does not
-    /// occur.
+    /// Farther from this value than `tolerance` (relative): a claim that a result does not occur.
     Beyond {
         /// The value, in the metric's unit.
         value: f64,

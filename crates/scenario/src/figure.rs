@@ -5,8 +5,8 @@ use crate::metric::{Metric, MetricUnit};
 use accord_units::{Bytes, Duration, Rate, percent};
 use std::fmt;
 
-/// Writes a value in `metric`'s unit, or as a plain ratio, as scenario files have it. Reading the
-/// text gives the value back.
+/// Writes a value in `metric`'s unit, or as a plain ratio, as in scenario files. Reading the text
+/// returns the same value.
 pub fn print_figure(x: f64, metric: Metric, plain: bool) -> String {
     let unit = if plain { MetricUnit::Ratio } else { metric.unit() };
     match unit {
@@ -17,7 +17,7 @@ pub fn print_figure(x: f64, metric: Metric, plain: bool) -> String {
     }
 }
 
-/// Returns "p95" for 0.95, with as many digits as it takes to give the same quantile again.
+/// Returns "p95" for 0.95, with enough digits to restore the same quantile.
 pub fn percentile(quantile: f64) -> String {
     let hundredths = quantile * 100.0;
     (0..20)
@@ -27,7 +27,7 @@ pub fn percentile(quantile: f64) -> String {
 }
 
 impl Across {
-    /// Returns whether the figure is a plain ratio, whatever the metric.
+    /// Returns whether the value is a plain ratio for any metric.
     pub fn is_plain(self, over: Over) -> bool {
         matches!(over, Over::Variation | Over::State(_))
             || matches!(self, Across::Variation | Across::Jain)

@@ -24,9 +24,9 @@ words! {
 }
 
 impl MetricUnit {
-    /// Returns `value`, or zero for the remains of rounding: less than a millionth of a byte, of a bit
-    /// per second or of a packet, or than a thousandth of a picosecond. No measured value is so small.
-    /// Differences are not relative to such a value, and tables show 0.
+    /// Returns `value`, or zero if it is a rounding residue: less than a millionth of a byte, of a bit per
+    /// second or of a packet, or less than a thousandth of a picosecond. No measured value is that small. So
+    /// differences are not relative to a residue, and tables show 0.
     pub fn settled(self, value: f64) -> f64 {
         let least = match self {
             MetricUnit::BitPerSecond | MetricUnit::Bytes | MetricUnit::Packets => 1e-6,
@@ -42,18 +42,18 @@ impl MetricUnit {
 pub enum Fold {
     /// The mean of the samples.
     Mean,
-    /// The sum. The metric counts events during each sampling period.
+    /// The sum, for a metric that counts events during each sampling period.
     Sum,
-    /// The greatest value. The metric is the greatest value within each sampling period.
+    /// The greatest value, for a metric that is the greatest value within each sampling period.
     Max,
-    /// The last sample, of a metric whose values have no mean: a state.
+    /// The last sample, for a metric whose values have no mean: a state.
     Last,
     /// The first metric over the second, each folded by its own rule. This is a ratio of sums, not
     /// a mean of ratios. No engine records such a metric. The recorder derives it.
     Ratio(Metric, Metric),
 }
 
-/// The row of a metric: all that holds for it in every engine, table and plot. [`Metric`] has the rows.
+/// The row of a metric: its properties in every engine, table and plot. [`Metric`] has the rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
     /// The name in files and tables.
@@ -70,13 +70,14 @@ pub struct Row {
     pub engines: &'static [Engine],
     /// True if the value of a group is the sum over its flows.
     pub adds: bool,
-    /// True if a group that is recorded as one has [`QUANTILES`] of the metric over its flows.
+    /// True if a group recorded as a whole has [`QUANTILES`] of the metric over its flows.
     pub quantiles: bool,
-    /// The greatest value that there can be.
+    /// The greatest possible value.
     pub most: Option<f64>,
     /// True if the axis of a plot begins at 0.
     pub from_zero: bool,
-    /// True if plots smooth the metric of an engine that runs packets, because single packets show.
+    /// True if plots smooth the metric of an engine that runs packets, because single packets are
+    /// visible.
     pub smoothed: bool,
     /// The place in the tables of its entity.
     pub table: Option<Table>,
@@ -95,7 +96,7 @@ pub struct Row {
 pub enum Table {
     /// The place in every table.
     Every(u8),
-    /// The place among the rows that only tables of sweeps have.
+    /// The place among the rows that appear only in tables of sweeps.
     Sweeps(u8),
 }
 
@@ -145,8 +146,8 @@ impl Row {
     }
 }
 
-/// Makes [`Metric`] and its rows. A row has the doc, the variant, the kind of entity with the name and the
-/// unit, and the fields in which it differs from [`Row::new`].
+/// Makes [`Metric`] and its rows. A row consists of the documentation, the variant, the kind of entity with
+/// the name and the unit, and the fields that differ from [`Row::new`].
 macro_rules! metrics {
     ($(
         $(#[doc = $doc:literal])+
@@ -393,7 +394,7 @@ metrics! {
     }
 }
 
-/// The quantiles over the flows of a group that are recorded, in percent.
+/// The recorded quantiles over the flows of a group, in per cent.
 pub const QUANTILES: [u8; 5] = [5, 25, 50, 75, 95];
 
 /// Makes a getter of a column of the rows.
@@ -428,7 +429,7 @@ impl Metric {
         count
     }
 
-    /// The metrics of flows of which a group that is recorded as one has [`QUANTILES`].
+    /// The metrics of flows with [`QUANTILES`] for a group recorded as a whole.
     pub const WITH_QUANTILES: [Metric; Metric::count_with_quantiles()] = {
         let mut found = [Metric::ALL[0]; Metric::count_with_quantiles()];
         let (mut i, mut count) = (0, 0);
@@ -452,14 +453,14 @@ impl Metric {
         Metric::ROWS[place]
     }
 
-    /// Returns all metrics, the variables of the controllers of the declared catalogues at the end, in the
-    /// order of their names.
+    /// Returns all metrics. The variables of the controllers in the declared catalogues are at the end, in
+    /// the order of their names.
     pub fn known() -> Vec<Metric> {
         let inner = declared().into_iter().map(Metric::Inner);
         Metric::ALL.iter().copied().chain(inner).collect()
     }
 
-    /// Returns the names of the states that the values are indices of, or none for a metric that is no
+    /// Returns the names of the states that the values index, or an empty list for a metric that is not a
     /// state.
     pub const fn states(self) -> &'static [&'static str] {
         match self {
@@ -468,8 +469,8 @@ impl Metric {
         }
     }
 
-    /// Returns whether the metric is of the inner state of senders, which is recorded where the scenario
-    /// asks for it ([`Scenario::inner`](crate::Scenario::inner)).
+    /// Returns whether the metric is of the inner state of senders, which is recorded if the scenario asks
+    /// for it ([`Scenario::inner`](crate::Scenario::inner)).
     pub const fn is_inner(self) -> bool {
         matches!(
             self,
@@ -485,19 +486,19 @@ impl Metric {
         found.into_iter().map(|(_, metric)| metric).collect()
     }
 
-    /// Returns the metrics that the page plots over time, in its order. The first is the subject of a
-    /// scenario that names none.
+    /// Returns the metrics that the page plots over time, in its order. The first is the default subject of a
+    /// scenario.
     pub fn plotted() -> Vec<Metric> {
         Metric::placed(|row| Some(row.panel?.0))
     }
 
-    /// Returns whether the metric is a ratio of two other metrics, which are recorded in its place.
+    /// Returns whether the metric is a ratio of two other metrics, which are recorded instead.
     pub const fn is_ratio(self) -> bool {
         matches!(self.fold(), Fold::Ratio(..))
     }
 
     /// Returns the value of a ratio from the sums or means of its two metrics, in its unit, or
-    /// `None` over zero.
+    /// `None` if the denominator is zero.
     pub fn ratio(over: Metric, over_sum: f64, under: Metric, under_sum: f64) -> Option<f64> {
         let bits = |metric: Metric| match metric.unit() {
             MetricUnit::Bytes => 8.0,
@@ -529,11 +530,11 @@ pub enum Entity {
     Flow(usize),
     /// A group of flows.
     Group(usize),
-    /// A quantile over the flows of a group, at each sample over those that have a value.
+    /// A quantile over the flows of a group, at each sample over the flows that have a value.
     Quantile {
         /// The group.
         group: usize,
-        /// The share of the flows that have less, in percent.
+        /// The share of the flows with a smaller value, in per cent.
         percent: u8,
     },
     /// A directed link.

@@ -1,4 +1,4 @@
-//! The network model: the meaning of a scenario file, with every name resolved.
+//! The network model: the content of a scenario file, with every name resolved.
 
 use crate::expectation::{Expectation, Window};
 use crate::metric::Metric;
@@ -26,8 +26,8 @@ pub struct Scenario {
     pub source: String,
     /// Notes for readers of the result, such as departures and choices, or "".
     pub notes: String,
-    /// The metric of the plot over time that the page of a run begins with, one with
-    /// a panel. The default is throughput.
+    /// The metric of the plot over time at the top of a run's page. It has a panel. The default is
+    /// throughput.
     pub figure: Option<Metric>,
     /// The point of the sweep: the keys that were set and their values, as text.
     pub point: Vec<(String, String)>,
@@ -40,13 +40,13 @@ pub struct Scenario {
     /// True if runs record the inner state of senders: the data in flight, the pace, the rate of deliveries
     /// and the variables of their controllers.
     pub inner: bool,
-    /// The part of the run over which tables average, unless an expectation names another.
+    /// The part of the run over which tables average, unless an expectation names another part.
     pub steady: Window,
     /// The settings of the fluid engine.
     pub fluid: Fluid,
     /// The routers and hosts.
     pub nodes: Vec<Node>,
-    /// The directed links. A duplex link of the file is two of them.
+    /// The directed links. A duplex link of the file becomes two of them.
     pub links: Vec<Link>,
     /// The groups of flows, in file order.
     pub groups: Vec<Group>,
@@ -108,13 +108,13 @@ pub struct Link {
     pub loss: f64,
     /// The probability that a control packet (OB, IB, report) is lost on the wire.
     pub control_loss: f64,
-    /// True if out-of-band control packets have a queue of their own in the port and are served
-    /// first. Otherwise there is one FIFO queue for all packets.
+    /// True if out-of-band control packets have their own queue in the port and are served first.
+    /// Otherwise there is one FIFO queue for all packets.
     pub control_priority: bool,
     /// The parts that make the link difficult, if it has any.
     pub parts: Option<Box<Parts>>,
     /// True for a link made to attach a host (`access`, `egress`) and not named as a link of the
-    /// network. Engines record no series of it.
+    /// network. Engines do not record series for it.
     pub attachment: bool,
 }
 
@@ -123,7 +123,7 @@ pub struct Link {
 pub struct Queue {
     /// The queue discipline with its parameters. The role of its family is `Queue`.
     pub discipline: Values,
-    /// The limit of the queue, the packet in service included.
+    /// The limit of the queue, including the packet in service.
     pub limit: Limit,
 }
 
@@ -181,11 +181,11 @@ pub const GREEDY: &str = "greedy";
 /// The word for a queue without a limit.
 pub const UNLIMITED: &str = "unlimited";
 
-/// Least retransmission time-out of streams that are not given one: that of Linux.
+/// The default of the least retransmission time-out of streams: that of Linux.
 pub const MIN_RTO: Duration = Duration::from_ms(200);
 
-/// The carrier of a flow. Theory and the fluid engine have none, and take the flow's controller. The
-/// packet engine has no kernel, and runs the controller of such a flow on our transport.
+/// The carrier of a flow. Theory and the fluid engine have no carriers, and use the flow's controller. The
+/// packet engine has no kernel, and runs the controller of a kernel flow on our transport.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Carrier {
     /// The transport of Accord.
@@ -202,7 +202,7 @@ pub enum Carrier {
 pub enum Congestion {
     /// The flow's controller, which the run attaches to the operating system's TCP.
     Accord,
-    /// The operating system's own of this name, in place of the flow's controller.
+    /// The operating system's congestion control of this name, in place of the flow's controller.
     Named(String),
 }
 
@@ -219,18 +219,18 @@ impl Congestion {
     }
 }
 
-/// The gateways at the ends of a flow, and their treatment of the flows that ride in it.
+/// The gateways at the ends of a flow, and their treatment of the flows that it carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tunnel {
-    /// The bytes that each packet gains.
+    /// The bytes added to each packet.
     pub overhead: Bytes,
-    /// The limit of the edge queue, in bytes with the overhead.
+    /// The limit of the edge queue, in bytes including the overhead.
     pub queue: Bytes,
     /// The measure of the backlog in the network.
     pub signal: Signal,
 }
 
-/// One flow. It dereferences to the settings that the flows of its group share: to write one unshares
+/// One flow. It dereferences to the settings that the flows of its group share. Writing to a setting unshares
 /// them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
@@ -243,7 +243,7 @@ pub struct Flow {
     /// The time at which the flow starts.
     pub start: Time,
     /// The longest time that the host of a stream takes before each data packet. The time is
-    /// uniform from zero.
+    /// uniform between zero and this.
     pub processing: Duration,
     /// The settings.
     pub settings: Arc<FlowSettings>,
@@ -258,7 +258,7 @@ pub struct FlowSettings {
     pub controller: Arc<Values>,
     /// The carrier of the flow.
     pub carrier: Carrier,
-    /// The service. It is the default unless the controller keeps an accumulation.
+    /// The service. It is always the default if the controller does not keep an accumulation.
     pub service: Service,
     /// The demand of the application.
     pub demand: Demand,
@@ -266,8 +266,8 @@ pub struct FlowSettings {
     pub stop: Option<Time>,
     /// The index of its aggregate in [`Scenario::aggregates`].
     pub aggregate: usize,
-    /// The share that the flow should have, relative to other flows. Fairness indices measure
-    /// against it.
+    /// The share that the flow should have, relative to other flows. Fairness indices are relative
+    /// to it.
     pub share: f64,
     /// The size of a data packet, headers included. Random sizes have this mean.
     pub packet: Bytes,
@@ -284,7 +284,7 @@ pub struct FlowSettings {
     /// The gateways at its ends, if it is a tunnel. A tunnel sends the packets of other flows, and
     /// its demand is greedy.
     pub tunnel: Option<Tunnel>,
-    /// The index of the tunnel that its data rides in. The path of the tunnel is a part of its path.
+    /// The index of the tunnel that carries the flow's data. The tunnel's path is a part of the flow's path.
     pub through: Option<usize>,
 }
 
@@ -309,7 +309,7 @@ impl Link {
         parts.map_or(line, |parts| parts.capacity(line))
     }
 
-    /// Returns what engines that compute with mean rates and delays leave out of the link.
+    /// Returns the features of the link that engines based on mean rates and delays omit.
     pub fn left_out(&self) -> Option<String> {
         let what: Vec<_> = self.parts.as_deref()?.left_out().collect();
         (!what.is_empty()).then(|| format!("{}: {}", self.name, what.join("; ")))
@@ -327,11 +327,11 @@ impl Flow {
         Application::new(self.demand, self.packet, self.sizes.as_ref(), id, seed)
     }
 
-    /// Returns whether the flow knows of a queue only by the distance of a control pair's halves.
-    /// Where both halves wait alike it finds nothing queued.
+    /// Returns whether the flow detects a queue only by the spacing of a control pair's halves. If
+    /// both halves wait equally, it finds nothing queued.
     pub fn goes_by_pairs(&self) -> bool {
         match self.tunnel {
-            // Gateways find out whether they have to use the delay.
+            // Gateways detect whether they must use the delay.
             Some(tunnel) => tunnel.signal == Signal::Pairs,
             None => matches!(self.controller.family().role, Role::Tunnel(_)),
         }
@@ -358,8 +358,8 @@ pub enum Change {
     /// Sets a directed link's propagation delay, for packets sent from now on. They do not overtake
     /// those on the wire, and packets never come out faster than the link sends.
     Delay(LinkId, Duration),
-    /// Sets a directed link's rate, for the rest of the packet in service and for those behind it.
-    /// A rate of zero is an outage.
+    /// Sets a directed link's rate, for the rest of the packet in service and for later packets. A
+    /// rate of zero is an outage.
     Rate(LinkId, Rate),
     /// Sets the rate of a flow's demand, from the next packet on.
     Demand {
@@ -409,7 +409,7 @@ impl Scenario {
         (node(&f.path), node(&f.reverse_path))
     }
 
-    /// Returns the flows that ride in a tunnel.
+    /// Returns the flows that a tunnel carries.
     pub fn riders(&self, tunnel: usize) -> impl Iterator<Item = usize> {
         let rides = move |&flow: &usize| self.flows[flow].through == Some(tunnel);
         (tunnel + 1..self.flows.len()).filter(rides)
@@ -440,15 +440,14 @@ impl Scenario {
         cuts
     }
 
-    /// Returns the run cut at its [`cuts`](Scenario::cuts), in order. Phases are never empty and
-    /// cover the whole run. Each phase is made when it is asked for, because it lists all flows
-    /// that are active.
+    /// Returns the phases between the [`cuts`](Scenario::cuts), in order. Phases are never empty
+    /// and cover the whole run. Each phase is created on demand, because it lists all active flows.
     pub fn phases(&self) -> impl DoubleEndedIterator<Item = Phase> {
         let cuts = self.cuts();
         (1..cuts.len()).map(move |i| self.phase(cuts[i - 1], cuts[i]))
     }
 
-    /// Returns the phase at `at`, or the last one if the run is over by then.
+    /// Returns the phase at `at`, or the last phase if the run is over by then.
     pub fn phase_at(&self, at: Time) -> Phase {
         let cuts = self.cuts();
         let next = cuts.partition_point(|cut| *cut <= at);

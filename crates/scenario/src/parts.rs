@@ -1,23 +1,23 @@
-//! The parts that make a directed link difficult: a trace for its rate, token buckets, jitter,
-//! reordering and acknowledgements that come in bursts or are thinned out.
+//! The parts that complicate a directed link: a trace for its rate, token buckets, jitter,
+//! reordering, and acknowledgements that come in bursts or are thinned out.
 
 use accord_traffic::Delay;
 use accord_units::{Bytes, Duration, Rate};
 use std::sync::Arc;
 
 /// The bytes that leave at one delivery opportunity of a [`Trace`]: a packet of 1500 bytes and the
-/// 4 bytes that mahimahi's device puts before it.
+/// 4 bytes with which mahimahi's device precedes it.
 pub const OPPORTUNITY: Bytes = Bytes::new(1504);
 
 /// The parts of a link beyond its port and its propagation delay. Most links have none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parts {
-    /// The delivery opportunities that take the place of a constant rate. The rate of the link is
-    /// then their mean.
+    /// The delivery opportunities that replace a constant rate. The rate of the link is then their
+    /// mean.
     pub trace: Option<Trace>,
     /// The token bucket that drops packets before they reach the queue.
     pub policer: Option<Bucket>,
-    /// The token bucket that packets at the head of the queue wait for.
+    /// The token bucket for which packets at the head of the queue wait.
     pub shaper: Option<Bucket>,
     /// The delay drawn for each packet, in addition to the propagation delay.
     pub jitter: Option<Jitter>,
@@ -25,13 +25,14 @@ pub struct Parts {
     pub reorder: Option<Reorder>,
     /// The period at whose multiples acknowledgements come out of the wire.
     pub ack_aggregation: Option<Duration>,
-    /// True if an arriving acknowledgement takes the place of an earlier one of its flow that still
-    /// waits in the queue.
+    /// True if an arriving acknowledgement replaces an earlier one of its flow that still waits in
+    /// the queue.
     pub ack_thinning: bool,
 }
 
 impl Parts {
-    /// Returns whether packets may come out of the wire in another order than they entered it.
+    /// Returns whether packets may leave the wire in a different order from that in which they
+    /// entered it.
     pub fn reorders(&self) -> bool {
         let jitter = self.jitter.is_some_and(|j| j.reorder);
         jitter || self.reorder.is_some() || self.ack_aggregation.is_some()
@@ -43,7 +44,7 @@ impl Parts {
         buckets.map(|bucket| bucket.rate).fold(line, Rate::min)
     }
 
-    /// Returns what engines that compute with mean rates and delays leave out.
+    /// Returns the features that engines based on mean rates and delays omit.
     pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
         let acks = self.ack_aggregation.is_some() || self.ack_thinning;
         let all = [
@@ -58,14 +59,14 @@ impl Parts {
         there.map(|(_, text)| text)
     }
 
-    /// Returns whether the time of a packet on the wire is another than the propagation delay.
+    /// Returns whether a packet's time on the wire may differ from the propagation delay.
     pub fn delays(&self) -> bool {
         self.jitter.is_some() || self.reorders()
     }
 }
 
 /// Delivery opportunities, one after the other, in the manner of mahimahi's link shell
-/// \[Netravali15\]. The trace repeats from its end.
+/// \[Netravali15\]. The trace repeats at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// The times in milliseconds, in order. The last one, which is the length of the trace, is more
@@ -139,19 +140,19 @@ pub struct Bucket {
 pub struct Jitter {
     /// The law of the delay.
     pub law: Delay,
-    /// True if packets may overtake each other. Otherwise a packet comes out with the one before it
-    /// at the earliest.
+    /// True if packets may overtake each other. Otherwise a packet never comes out before the
+    /// previous one.
     pub reorder: bool,
 }
 
 /// The packets that are held back, for others to overtake them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reorder {
-    /// The probability that a packet which is up for it is held back.
+    /// The probability that an eligible packet is held back.
     pub share: f64,
-    /// The time for which it is held back.
+    /// The time for which such a packet is held back.
     pub delay: Duration,
-    /// Every how many packets one is up for it.
+    /// The number of packets from one eligible packet to the next.
     pub gap: u64,
 }
 

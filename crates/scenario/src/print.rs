@@ -1,4 +1,4 @@
-//! The printer of resolved scenarios in the scenario language, with everything filled in.
+//! The printer of resolved scenarios in the scenario language, without omissions.
 
 mod parts;
 
@@ -14,7 +14,7 @@ use std::fmt::{Display, Write};
 use toml_writer::{ToTomlValue, TomlStringBuilder};
 
 /// Returns the scenario as a file in which nothing varies and nothing is left to a default or to
-/// chance. Parsed again it gives an equal [`Scenario`], so its hash identifies the scenario.
+/// chance. Parsing the text gives an equal [`Scenario`], so its hash identifies the scenario.
 /// `scenario` must come from a file.
 pub fn print(scenario: &Scenario) -> String {
     let mut out = String::new();
@@ -48,7 +48,7 @@ pub fn print(scenario: &Scenario) -> String {
     for g in &s.groups {
         group(&mut out, s, g);
     }
-    // The paths of the flows that ride in a tunnel follow that of the tunnel.
+    // The paths of flows in a tunnel follow the path of the tunnel.
     let follows = |e: &Event| match e.change {
         Change::Route { flow, .. } => s.flows[flow].through.is_some(),
         _ => false,
@@ -175,7 +175,7 @@ fn link(out: &mut String, s: &Scenario, forward: &Link, reverse: &Link) {
     }
 }
 
-/// Returns whether both directions of a link are known to have the same keys.
+/// Returns whether both directions of a link certainly have the same keys.
 fn is_same(forward: &Link, reverse: &Link) -> bool {
     let of = |l: &Link| (l.rate, l.delay, l.loss, l.control_loss, l.control_priority);
     of(forward) == of(reverse)
@@ -189,7 +189,7 @@ fn path(s: &Scenario, links: &[LinkId]) -> String {
     list(nodes.map(|n| text(&s.nodes[n].name)))
 }
 
-/// Returns the keys of a path and of its reverse. The reverse is left out if it is the path
+/// Returns the keys of a path and of its reverse. The reverse is omitted if it is the same path
 /// backwards.
 fn paths(s: &Scenario, forward: &[LinkId], reverse: &[LinkId]) -> Vec<(&'static str, String)> {
     let mut keys = vec![("path", path(s, forward))];
@@ -199,7 +199,7 @@ fn paths(s: &Scenario, forward: &[LinkId], reverse: &[LinkId]) -> Vec<(&'static 
     keys
 }
 
-/// Returns whether a reverse path is the path backwards.
+/// Returns whether a reverse path is the same path backwards.
 fn is_back(forward: &[LinkId], reverse: &[LinkId]) -> bool {
     // The directions of a duplex link are neighbours: 2n and 2n + 1.
     let back = forward.iter().rev().map(|l| l ^ 1);
@@ -323,7 +323,7 @@ const FLOW: [FlowKey; 19] = [
     ("pacing", |_, f| Some(f.pacing.to_string())),
 ];
 
-/// Prints a group. Keys that all flows share are the group's, and the others are each flow's.
+/// Prints a group. Keys shared by all flows belong to the group, and the others to each flow.
 fn group(out: &mut String, s: &Scenario, group: &Group) {
     section(out, &format!("[flow.{}]", group.name));
     let flows = &s.flows[group.flows.clone()];

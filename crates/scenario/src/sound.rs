@@ -1,5 +1,5 @@
-//! The conditions that every scenario meets. The language makes no other. A program that makes or
-//! changes a scenario by itself may.
+//! The conditions that every scenario must meet. The language produces only such scenarios, but a
+//! program that makes or changes a scenario may violate them.
 
 use crate::{Change, Limit, Link, LinkId, Scenario};
 use accord_family::Role;
@@ -11,7 +11,7 @@ pub const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
 impl Scenario {
     /// Checks that the scenario is sound: indices exist, paths lead through the network without a
-    /// loop, and quantities that have to be more than zero are.
+    /// loop, and quantities that must be positive are positive.
     ///
     /// # Errors
     /// Fails with the fault and its place.
@@ -54,7 +54,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// The groups have all flows, one group after the other.
+    /// Checks that the groups cover all flows, one group after the other.
     fn check_groups(&self) -> Result<(), String> {
         let mut next = 0;
         for (g, group) in self.groups.iter().enumerate() {
@@ -163,8 +163,8 @@ impl Scenario {
 }
 
 impl Link {
-    /// Returns the reason why no packet of this size ever passes the link, if none does: it fits into
-    /// neither an empty buffer nor a full bucket of a policer.
+    /// Returns the reason, if any, why no packet of this size ever passes the link: it does not fit into an
+    /// empty buffer or into a full bucket of a policer.
     pub fn blocks(&self, size: Bytes) -> Option<String> {
         let name = &self.name;
         let policer = self.parts.as_ref().and_then(|parts| parts.policer);

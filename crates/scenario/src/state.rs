@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 /// The links and routes of a scenario at some time, from [`Scenario::at`].
 #[derive(Clone, Debug)]
 pub struct State<'a> {
-    /// The scenario that this is a state of.
+    /// The scenario to which this state belongs.
     pub scenario: &'a Scenario,
     /// The rates, by link. A rate is zero in an outage. Token buckets bound it.
     pub rate: Vec<Rate>,
-    /// The rates of the lines, by link, with the last one above zero in an outage. The time that a packet takes
-    /// over an empty queue is that of a working line.
+    /// The rates of the lines, by link. In an outage it is the last rate above zero, because times over empty
+    /// queues are those of a working line.
     pub nominal_rate: Vec<Rate>,
     /// The propagation delays, by link.
     pub delay: Vec<Duration>,
@@ -90,7 +90,7 @@ impl<'a> State<'a> {
         Application::new(demand, f.packet, f.sizes.as_ref(), flow, seed)
     }
 
-    /// Returns the propagation and transmission time over a link. In an outage it is the one at the
+    /// Returns the propagation and transmission time over a link. In an outage it is that at the
     /// last rate above zero.
     pub fn crossing(&self, link: LinkId, size: Bytes) -> Duration {
         self.delay[link] + self.nominal_rate[link].transmission(size)
@@ -102,8 +102,8 @@ impl<'a> State<'a> {
         crossings.fold(Duration::ZERO, |sum, d| sum + d)
     }
 
-    /// Returns the sizes of the packets, there and back, by which a flow measures its round trip: a
-    /// data packet and its acknowledgement, or the control packet and the report of a tunnel.
+    /// Returns the sizes of the packets, there and back, with which a flow measures its round trip:
+    /// a data packet and its acknowledgement, or the control packet and the report of a tunnel.
     pub fn probe(&self, flow: usize) -> (Bytes, Bytes) {
         let f = &self.scenario.flows[flow];
         match f.controller.family().role {
@@ -112,15 +112,15 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the time that a packet of a flow takes over its path with empty queues. The mean
-    /// processing time of its host is included.
+    /// Returns the time that a packet of a flow takes over its path with empty queues, including
+    /// the mean processing time of its host.
     pub fn one_way_of(&self, flow: usize, size: Bytes) -> Duration {
         let f = &self.scenario.flows[flow];
         let time = f.mean_processing() + self.one_way(self.path(flow), size);
         f.through.map_or(time, |tunnel| time + self.overhead(tunnel))
     }
 
-    /// Returns the time that the links of a tunnel take to send the bytes that it adds to a packet.
+    /// Returns the time that the links of a tunnel need for the bytes that it adds to a packet.
     fn overhead(&self, tunnel: usize) -> Duration {
         let more = self.scenario.flows[tunnel].tunnel.map(|t| t.overhead);
         let links = self.path(tunnel).iter();

@@ -1,4 +1,4 @@
-//! Readers of what links have beyond a rate and a delay.
+//! Readers of the properties of links other than a rate and a delay.
 
 use super::{whole, within, wrong};
 use crate::limits;
@@ -9,7 +9,7 @@ use accord_form::{Data, Value};
 use accord_scenario::{OFF, Trace};
 use accord_units::{Duration, Rate};
 
-/// Reads the delivery opportunities of a link, from a file that was read or in place.
+/// Reads the delivery opportunities of a link, from a file that was read or from an inline list.
 pub(crate) fn trace(value: &Value) -> Result<Trace, Problem> {
     if let Some(trace) = value.made::<Trace>() {
         return Ok(trace.clone());
@@ -47,12 +47,12 @@ fn above_zero(value: &Value, shape: &Shape) -> Result<Duration, Problem> {
     within(value, shape, Some(Duration::ZERO), limits::DELAY, "a delay")
 }
 
-/// Reads a delay on a wire that is more than zero.
+/// Reads a delay on a wire, which is more than zero.
 pub(crate) fn wire_delay(value: &Value) -> Result<Duration, Problem> {
     above_zero(value, &Shape::Delay)
 }
 
-/// Reads the steps of a link's rate, from a file that was read or from lines in place.
+/// Reads the steps of a link's rate, from a file that was read or from inline lines.
 pub(crate) fn steps(value: &Value) -> Result<StepsOf<Rate>, Problem> {
     steps_of(value, Own::Steps)
 }

@@ -1,4 +1,4 @@
-//! The engines and points of a sweep that something applies to.
+//! The engines and the points of a sweep to which an entry applies.
 
 use super::Context;
 use crate::read;
@@ -8,7 +8,7 @@ use accord_form::{Problem, Span, fail, quote};
 use accord_scenario::Engine;
 
 /// Returns whether `points`, a table of values of sweeps, lists this point. Every point is listed
-/// if nothing is given.
+/// if there is no table.
 pub(super) fn listed(points: Option<&Value>, context: &Context<'_>) -> Result<bool, Problem> {
     let Some(table) = points.and_then(Value::table) else {
         return Ok(true);
@@ -35,8 +35,8 @@ pub(super) fn labels(value: &Value) -> Vec<&Value> {
     }
 }
 
-/// Returns the sweep that `by` names, which chooses among the values of a table at `span`, and the
-/// label that it has at this point.
+/// Returns the sweep that `by` names, which chooses among the values of a table at `span`, and its
+/// label at this point.
 pub(super) fn by<'a>(
     by: Option<&Value>,
     span: Span,

@@ -10,15 +10,15 @@ use accord_units::Bytes;
 
 /// The longest name that the kernel allows (TCP_CA_NAME_MAX less the final zero), in bytes.
 const NAME: usize = 15;
-/// The least size of packets of the kernel's TCP, which every host takes [RFC 791 §3.2].
+/// The least size of packets of the kernel's TCP, which every host accepts [RFC 791 §3.2].
 const LEAST_TCP: Bytes = Bytes::new(576);
 /// The least size of packets that carry QUIC: a datagram of 1200 bytes [RFC 9000 §14] with the
 /// headers of IPv4 and UDP.
 const LEAST_QUIC: Bytes = Bytes::new(1228);
-/// The largest size of both. It fits into a UDP datagram with the header of the wire format.
+/// The largest size for both. It fits into a UDP datagram with the header of the wire format.
 const MOST: Bytes = Bytes::new(65_000);
 
-/// Reads the carrier that is asked for.
+/// Reads the requested carrier.
 pub(super) fn read(reader: &Reader<'_>, catalogue: &Catalogue) -> Result<Carrier, Problem> {
     let kernel = kernel(reader)?;
     let quic = reader.opt("quic", |value| {
@@ -38,7 +38,7 @@ pub(super) fn read(reader: &Reader<'_>, catalogue: &Catalogue) -> Result<Carrier
     }
 }
 
-/// Reads the congestion control of the kernel that is asked for.
+/// Reads the requested congestion control of the kernel.
 fn kernel(reader: &Reader<'_>) -> Result<Option<Congestion>, Problem> {
     reader.opt("kernel", |value| match read::name(value, false)? {
         name if name.len() > NAME || !name.is_ascii() => {
@@ -62,8 +62,8 @@ fn unknown(span: Span, name: &str, catalogue: &Catalogue) -> Problem {
     }
 }
 
-/// Returns the model of a congestion control of the kernel. It stands in for the kernel's if no
-/// other controller is given.
+/// Returns the model of a congestion control of the kernel. It replaces the kernel's if no other
+/// controller is given.
 pub(super) fn model(
     congestion: &Congestion,
     reader: &Reader<'_>,
@@ -89,7 +89,7 @@ pub(super) fn model(
     })
 }
 
-/// Refuses requests that the carrier of a flow cannot fulfil.
+/// Rejects requests that the carrier of a flow cannot fulfil.
 pub(super) fn check(
     flow: &FlowSettings,
     reader: &Reader<'_>,

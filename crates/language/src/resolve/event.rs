@@ -146,7 +146,7 @@ fn change_link(
     Ok(())
 }
 
-/// Returns why the rate of a link cannot change, if it cannot.
+/// Returns the reason, if any, why the rate of a link cannot change.
 fn fixed(link: &Link) -> Option<String> {
     let parts = link.parts.as_ref()?;
     let name = quote(&link.name);
@@ -217,8 +217,8 @@ fn reroute(
     })
 }
 
-/// Returns the paths of a flow in a tunnel that has got another path: its own ways to the tunnel and
-/// from it stay.
+/// Returns the paths of a flow in a tunnel whose path has changed. The flow's own ways to and from the tunnel
+/// stay.
 fn follow_path(
     scenario: &Scenario,
     rider: usize,

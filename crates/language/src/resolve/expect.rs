@@ -39,7 +39,7 @@ pub(super) fn resolve(
         let reader = Reader::new(&keys::EXPECT, table, value.span);
         let expectations = expectations(&reader, context, network, scenario);
         for mut expectation in problems.keep(expectations).unwrap_or_default() {
-            // The same expectation of several engines has one name.
+            // An expectation of several engines has a single name.
             let engine = expectation.engine;
             let taken = |name: &str| names.contains(&(name.to_string(), engine));
             if taken(&expectation.name) {
@@ -138,7 +138,7 @@ fn expectations(
         .collect()
 }
 
-/// Returns the state whose share of the samples is the figure, for a metric that has states.
+/// Returns the state whose share of the samples is the value, for a metric that has states.
 fn state(reader: &Reader<'_>, metric: Metric) -> Result<Option<&'static str>, Problem> {
     let states = metric.states();
     let Some(value) = reader.given("state") else {
@@ -157,7 +157,7 @@ fn state(reader: &Reader<'_>, metric: Metric) -> Result<Option<&'static str>, Pr
     read::choice(value, states).map(Some)
 }
 
-/// Returns the author of the claim: the one that the file names, or the one that follows from the
+/// Returns the author of the claim: the one named in the file, or else the one implied by the
 /// target.
 fn claim(reader: &Reader<'_>, paper: &str, target: Target) -> Result<Claim, Problem> {
     if let Some(value) = reader.given("claim") {
@@ -216,7 +216,7 @@ fn subject(
     Ok(if whole { Subject::Group(group) } else { Subject::Flow(flows.start) })
 }
 
-/// Checks that the controller of a subject declares the variable that a metric is, if it is one.
+/// Checks, for a metric that is a variable, that the controller of the subject declares it.
 fn has_variable(
     reader: &Reader<'_>,
     metric: Metric,
@@ -273,7 +273,7 @@ fn aggregate(
     Ok(Subject::Aggregate { link, aggregate })
 }
 
-/// Less than a sample's share of any run.
+/// Less than the share of a single sample in any run.
 const SEEN: f64 = 1e-9;
 
 fn target(

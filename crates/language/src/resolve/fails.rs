@@ -111,7 +111,7 @@ fn known(
     }))
 }
 
-/// Returns the value that applies at this point, out of a table of those that were measured.
+/// Returns the value that applies at this point, out of a table of measured values.
 fn chosen<'a>(
     expectation: &Reader<'_>,
     entry: &Reader<'_>,
@@ -136,7 +136,7 @@ fn chosen<'a>(
     Ok(values.get(here))
 }
 
-/// Refuses a label of a sweep that `when` leaves out, because nothing is expected there.
+/// Rejects a label of a sweep that `when` leaves out, because nothing is expected there.
 fn within(when: Option<&Table>, sweep: &str, label: &str, span: Span) -> Result<(), Problem> {
     let Some(expected) = when.and_then(|t| t.get(sweep)) else {
         return Ok(());
@@ -149,7 +149,7 @@ fn within(when: Option<&Table>, sweep: &str, label: &str, span: Span) -> Result<
     Err(Problem::new(span, message).hint(format!("`when` has: {}", expected.join(", "))))
 }
 
-/// Returns the engines that the failure is of.
+/// Returns the engines to which the failure belongs.
 fn failing(entry: &Reader<'_>, judged: &[Engine]) -> Result<Vec<Engine>, Problem> {
     let Some(given) = entry.given("engine") else {
         return Ok(judged.to_vec());

@@ -21,8 +21,8 @@ use accord_traffic::Demand;
 use accord_units::{Bytes, Rate, Time};
 use std::sync::Arc;
 
-/// The flows of a group above which it is recorded as one unless the file asks for its flows. A
-/// thousand flows fill the memory of recorders, and a thousand curves cannot be read.
+/// The number of flows above which a group is recorded as a whole, unless the file asks for its
+/// flows. A thousand flows fill the memory of recorders, and a thousand curves are illegible.
 const MANY: usize = 1000;
 
 /// The properties that flows of a group share.
@@ -43,7 +43,7 @@ struct Attachment {
     hosts: Option<usize>,
 }
 
-/// The end of a path at which a host is.
+/// The end of a path at which a host is attached.
 #[derive(Clone, Copy)]
 enum End {
     Source,
@@ -58,7 +58,7 @@ struct Way {
 
 struct Flows<'a> {
     catalogue: &'a Catalogue,
-    /// All groups of the file, those further down included.
+    /// All groups of the file, including those further down.
     groups: &'a [Entry],
     network: &'a mut Network,
     scenario: &'a mut Scenario,
@@ -71,7 +71,7 @@ struct Flows<'a> {
     processing: Vec<Wanted>,
 }
 
-/// Adds the flows of all groups. Returns the processing times that they want, which wait for the
+/// Adds the flows of all groups. Returns their processing times, which are resolved after the
 /// events.
 pub(super) fn resolve(
     groups: &[Entry],
@@ -206,7 +206,7 @@ impl Flows<'_> {
         Ok(size)
     }
 
-    /// Refuses too many flows before they are made: `count` flows over `nodes` nodes each.
+    /// Rejects too many flows before they are created: `count` flows over `nodes` nodes each.
     fn room(&self, spec: &Spec, count: usize, nodes: usize) -> Result<(), Problem> {
         let both = || spec.access.iter().chain(&spec.egress);
         let hosts = both().count();
@@ -404,7 +404,7 @@ impl Flows<'_> {
     }
 }
 
-/// Reads the service of a flow, of which parts may be the group's and parts the flow's.
+/// Reads the service of a flow. Parts of it may be given by the group and parts by the flow.
 fn service(reader: &Reader<'_>) -> Result<Service, Problem> {
     let Some(reader) = reader.table("service", &keys::SERVICES) else {
         return Ok(Service::default());

@@ -29,18 +29,18 @@ use network::Network;
 /// The context in which a point of a file is resolved.
 pub(crate) struct Context<'a> {
     pub catalogue: &'a Catalogue,
-    /// The id that the file's name suggests.
+    /// The id derived from the file's name.
     pub id: &'a str,
     /// The seed to use instead of the file's own.
     pub seed: Option<u64>,
     /// The sweeps of the file.
     pub axes: &'a [Axis],
-    /// The index of the value that each sweep has at this point.
+    /// The index of each sweep's value at this point.
     pub chosen: &'a [usize],
 }
 
 impl Context<'_> {
-    /// Returns a sweep and the label that it has at this point.
+    /// Returns a sweep and its label at this point.
     fn label(&self, sweep: &str) -> Option<(&Axis, &str)> {
         let i = self.axes.iter().position(|a| a.name == sweep)?;
         let axis = &self.axes[i];
@@ -91,7 +91,7 @@ fn list(value: Option<&Value>) -> &[Value] {
     value.and_then(Value::list).unwrap_or_default()
 }
 
-/// Reads the keys that are not about the network.
+/// Reads the keys that do not concern the network.
 fn head(file: &Reader<'_>, context: &Context<'_>) -> Result<Scenario, Problem> {
     let duration = file.get("duration", read::span)?;
     let text = |key| file.get(key, |v| read::text(v, &Shape::Text).map(str::to_string));

@@ -11,8 +11,8 @@ use accord_scenario::{Change, Event, Limit, Link, LinkId, Node, NodeId, Scenario
 use accord_units::{Bytes, Duration, Size, Time};
 use std::collections::BTreeMap;
 
-/// The network while it is made. Each duplex link is two directed ones: forward at an even index,
-/// and reverse at the next.
+/// The network under construction. Each duplex link becomes two directed links: forward at an even
+/// index, and reverse at the next.
 #[derive(Debug, Default)]
 pub(super) struct Network {
     pub nodes: Vec<Node>,
@@ -20,7 +20,7 @@ pub(super) struct Network {
     /// The limits of the links' queues, with the places of the queues. They are resolved when the
     /// flows are known.
     limits: Vec<(RawLimit, Span)>,
-    /// The steps of links' rates and delays after the first, as events.
+    /// The steps of links' rates and delays, after the first, as events.
     pub steps: Vec<Event>,
     /// The number of aggregates that all queues together distinguish.
     aggregates: usize,
@@ -34,7 +34,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// Makes the network that the file declares: nodes, then templates, then links.
+    /// Builds the network that the file declares: nodes, then templates, then links.
     pub fn declare(
         &mut self,
         file: &Reader<'_>,
@@ -79,7 +79,7 @@ impl Network {
         }
     }
 
-    /// Adds the nodes that links name, for a file that lists none.
+    /// Adds the nodes that links name, for a file without a list of nodes.
     fn ends_of(&mut self, links: &[Entry], problems: &mut Problems) {
         let tables = links.iter().filter_map(|e| e.value.table());
         for value in tables.flat_map(|t| ["from", "to"].map(|key| t.get(key))) {
@@ -174,7 +174,7 @@ impl Network {
         Ok(id)
     }
 
-    /// Adds both directions of a link, which is the `i`-th of those that `ports` describes.
+    /// Adds both directions of the `i`-th link that `ports` describes.
     pub fn duplex(
         &mut self,
         name: &str,
@@ -228,7 +228,7 @@ impl Network {
         Ok(())
     }
 
-    /// Refuses more aggregates in queues than there is memory for.
+    /// Rejects more aggregates in queues than the memory can hold.
     fn count_aggregates(&mut self, more: usize, span: Span) -> Result<(), Problem> {
         self.aggregates += more;
         if self.aggregates <= limits::PORT_AGGREGATES {
@@ -262,8 +262,8 @@ impl Network {
         self.pairs.get(&(from, to)).copied()
     }
 
-    /// Gives nodes and links to the scenario, which has its flows. Resolves the limits of the
-    /// queues and the aggregates that their disciplines distinguish.
+    /// Moves nodes and links to the scenario, which already has its flows. Resolves the limits of
+    /// the queues and the aggregates that their disciplines distinguish.
     pub fn finish(&mut self, scenario: &mut Scenario, problems: &mut Problems) {
         scenario.nodes = std::mem::take(&mut self.nodes);
         scenario.links = std::mem::take(&mut self.links);
@@ -301,7 +301,7 @@ impl Network {
                 }
                 RawLimit::Unlimited => Limit::Unlimited,
             };
-            // Once for the access links of a group, which are of one place in the file.
+            // Reported once for the access links of a group, which have a single place in the file.
             let blocked = scenario.links[i].blocks(largest[i]).filter(|_| told != Some(*span));
             if let Some(message) = blocked {
                 told = Some(*span);
@@ -327,7 +327,7 @@ fn arrange_aggregates(
     (discipline.family().check)(discipline).map_err(|message| Problem::new(span, message))
 }
 
-/// Refuses to move a template's link.
+/// Rejects a move of a template's link.
 fn keeps_its_ends(entry: &Entry) -> Result<(), Problem> {
     let entries = entry.value.table().map_or(&[][..], |t| &t.entries);
     let mut ends = entries.iter().filter(|e| matches!(e.key.as_str(), "from" | "to"));

@@ -29,7 +29,7 @@ pub(super) fn read(
     Ok((parts != Parts::default()).then(|| Box::new(parts)))
 }
 
-/// Returns the reader of the table at `key`, without those of other layers: the parts of a bucket
+/// Returns the reader of the table at `key`, without other layers, because the parts of a bucket
 /// are given together.
 fn own<'a>(reader: &Reader<'a>, key: &str, section: &'static Section) -> Option<Reader<'a>> {
     let value = reader.given(key)?;

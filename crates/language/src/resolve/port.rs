@@ -1,4 +1,4 @@
-//! Ports of links, one for each direction.
+//! Ports of links, one per direction.
 
 use super::parts;
 use crate::family::DISCIPLINE;
@@ -13,9 +13,9 @@ use accord_traffic::{Purpose, stream};
 use accord_units::{Duration, Rate};
 use rand_xoshiro::rand_core::Rng;
 
-/// The limit of the queue of a network link without a limit of its own.
+/// The default limit of a network link's queue.
 pub(super) const LINK_LIMIT: RawLimit = RawLimit::Product(1.0);
-/// The limit of the queue of an attachment without a limit of its own.
+/// The default limit of an attachment's queue.
 pub(super) const ATTACHMENT_LIMIT: RawLimit = RawLimit::Unlimited;
 
 /// The ports of one or more links, as a file describes them.
@@ -29,8 +29,8 @@ pub(super) struct Ports {
     pub delays: Option<StepsOf<Duration>>,
     /// The queue, or several to draw from.
     queues: Vec<RawQueue>,
-    /// The seed of the draw, instead of the scenario's. With it the network stays the same when a
-    /// run is repeated with other seeds.
+    /// The seed of the draw, in place of the scenario's. It keeps the network the same when a run
+    /// is repeated with other seeds.
     draw: Option<u64>,
     loss: f64,
     control_loss: f64,
@@ -97,8 +97,7 @@ impl Ports {
         })
     }
 
-    /// Returns the `i`-th link, which has the index `id` in the scenario, and its queue as the file has
-    /// it.
+    /// Returns the `i`-th link, which has the index `id` in the scenario, and its queue as given in the file.
     pub fn link(
         &self,
         i: usize,
@@ -129,7 +128,7 @@ impl Ports {
     }
 }
 
-/// Reads the rate of one or more links: the rate itself or the mean of a trace, and what varies.
+/// The rate of one or more links: the rate itself or the mean of a trace, and its variation.
 type VariedRate = (Varied<Rate>, Option<StepsOf<Rate>>, Option<Trace>);
 
 fn read_rate(value: &Value, count: usize) -> Result<VariedRate, Problem> {
@@ -169,7 +168,7 @@ pub(super) fn seed(value: &Value) -> Result<u64, Problem> {
 enum Varied<T> {
     /// Values that are used in turn.
     List(Vec<T>),
-    /// A number of values at even steps from the first to the last.
+    /// A number of evenly spaced values from the first to the last.
     Spread(T, T, usize),
 }
 

@@ -1,5 +1,5 @@
-//! Processing times of hosts. They come after the events, since a host must not be slower than its
-//! path is at any time of the run.
+//! Processing times of hosts. They are resolved after the events, since a host must not be slower
+//! than its path at any time of the run.
 
 use crate::shape::Processing;
 use accord_family::{Objective, Values};
@@ -7,7 +7,7 @@ use accord_form::{Problem, Problems, Span};
 use accord_scenario::{Change, Link, LinkId, Scenario};
 use accord_units::{Duration, Rate};
 
-/// The processing time of a host as the file has it, with its place.
+/// The processing time of a host as given in the file, with its place.
 pub(super) type Wanted = (Processing, Span);
 
 /// Sets the longest processing times of all flows. It is zero for hosts that send no stream.
@@ -49,13 +49,14 @@ pub(super) fn resolve(
 }
 
 /// Returns whether the phases of a controller's packets decide which of them a full queue drops.
-/// Those that read a delay keep queues short, and would take the host's time for a part of it.
+/// Controllers that measure a delay keep queues short, and would take the host's time for part of
+/// the delay.
 fn fills_queues(controller: &Values) -> bool {
     let objective = controller.family().role.objective(controller);
     matches!(objective, Some(Objective::Loss | Objective::WeightedLoss))
 }
 
-/// Returns the highest rate that each link has at any time of the run.
+/// Returns the highest rate of each link at any time of the run.
 fn fastest(links: &[Link], scenario: &Scenario) -> Vec<Rate> {
     let of = |link: &Link| {
         let trace = link.parts.as_ref().and_then(|p| p.trace.as_ref());

@@ -11,13 +11,13 @@ use std::collections::{BTreeSet, BinaryHeap};
 /// The total propagation delay in picoseconds, and then the number of links.
 type Cost = (u64, u32);
 
-/// Finds shortest paths: those of least propagation delay, then of fewest links, then those whose
-/// nodes have the first names.
+/// Finds shortest paths: those with the least propagation delay, then with the fewest links, then
+/// with the alphabetically first nodes.
 #[derive(Debug)]
 pub(super) struct Routes {
     out: Vec<Vec<LinkId>>,
     into: Vec<Vec<LinkId>>,
-    /// The costs to the last destination asked for. Groups often share theirs.
+    /// The costs to the last destination requested. Groups often share a destination.
     last: Option<(NodeId, Vec<Option<Cost>>)>,
     /// The number of links examined so far.
     searched: usize,
@@ -123,13 +123,13 @@ pub(super) fn listed(value: &Value, network: &Network) -> Result<Vec<NodeId>, Pr
     Ok(nodes)
 }
 
-/// Returns the links between consecutive nodes, which have to be neighbours.
+/// Returns the links between consecutive nodes, which must be neighbours.
 pub(super) fn links(
     network: &Network,
     nodes: &[NodeId],
     span: Span,
 ) -> Result<Vec<LinkId>, Problem> {
-    // Each flow keeps its links, so there is no room for more.
+    // Each flow keeps its links, so the vector has no spare capacity.
     let mut links = Vec::with_capacity(nodes.len().saturating_sub(1));
     for pair in nodes.windows(2) {
         let link = network.between(pair[0], pair[1]);

@@ -10,11 +10,11 @@ use accord_units::{Duration, Time};
 const SAMPLES: f64 = 1000.0;
 /// The fewest by default.
 const FEWEST: f64 = 10.0;
-/// The readings of flows that any run takes, if it asks for fewer samples than [`SAMPLES`]. They
-/// cost a quarter of a second.
+/// The readings of flows that any run may take, up to [`SAMPLES`] samples. They cost a quarter of a
+/// second.
 const READINGS: f64 = 1e6;
-/// The packet-hops of a run per reading of a flow. With `sample = "1 us"`, 100 000 NewReno flows take
-/// 26 s of CPU time for 1 ms, and 2 s with ten samples. A reading costs as much as 20 packet-hops, and
+/// The number of packet-hops of a run per reading of a flow. With `sample = "1 us"`, 100 000 NewReno flows
+/// take 26 s of CPU time for 1 ms, and 2 s with ten samples. A reading costs as much as 20 packet-hops, and
 /// the default period may be shorter than the chosen one by a factor of 2.5.
 const HOPS: f64 = 500.0;
 
@@ -39,14 +39,14 @@ pub fn given(file: &Reader<'_>, duration: Duration) -> Result<Duration, Problem>
     Ok(sample)
 }
 
-/// Chooses the period of a scenario that has its flows, if none was given.
+/// Chooses the period of a scenario whose flows are known, if none was given.
 ///
 /// # Errors
-/// Fails if no sample counts for the means over `steady`.
+/// Fails if the means over `steady` contain no sample.
 pub fn choose(file: &Reader<'_>, links: &[Link], scenario: &mut Scenario) -> Result<(), Problem> {
     let (duration, steady) = (scenario.duration, scenario.steady);
     if scenario.sample == Duration::ZERO {
-        // Half of the fewest samples are in the means.
+        // The means contain half of the fewest samples.
         let part = steady.end.since(steady.start).as_secs_f64() / duration.as_secs_f64();
         let fewest = (FEWEST / 2.0 / part).clamp(FEWEST, SAMPLES);
         scenario.sample = default(duration, affordable(links, scenario).clamp(fewest, SAMPLES));
@@ -75,7 +75,7 @@ fn affordable(links: &[Link], scenario: &Scenario) -> f64 {
     READINGS.max(hops / HOPS) / scenario.flows.len().max(1) as f64
 }
 
-/// Returns the largest of 1, 2, 5 × 10^n that gives `samples` samples or more.
+/// Returns the largest of 1, 2, 5 × 10^n that gives at least `samples` samples.
 fn default(duration: Duration, samples: f64) -> Duration {
     let most = (duration.as_ps() / samples as u64).max(1);
     let decade = 10u64.pow(most.ilog10());
@@ -87,14 +87,15 @@ fn default(duration: Duration, samples: f64) -> Duration {
     Duration::from_ps(step * decade)
 }
 
-/// Fails at `span` if no sample counts for a window: figures over it would have no value.
+/// Fails at `span` if a window contains no sample, because expectations over it would have no
+/// value.
 pub fn sampled(
     window: Window,
     sample: Duration,
     duration: Duration,
     span: Span,
 ) -> Result<(), Problem> {
-    // As `Run::within` counts them: a period belongs to a window if most of it lies inside.
+    // Counts as `Run::within` does: a period belongs to a window if most of it lies inside.
     let period = u128::from(sample.as_ps());
     let counted = |before: Time| {
         let end = u128::from(before.as_ps()) + period / 2;

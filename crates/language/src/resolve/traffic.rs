@@ -1,4 +1,4 @@
-//! The traffic of flows as a file gives it: starts, demands and sizes of packets.
+//! The traffic of flows as given in a file: starts, demands and sizes of packets.
 
 use crate::read::{self, Reader};
 use crate::shape::Section;
@@ -108,7 +108,7 @@ pub(super) fn demand(value: &Value) -> Result<Demand, Problem> {
 }
 
 fn media(reader: &Reader<'_>) -> Result<Media, Problem> {
-    // The table of keys has the bounds, which have been checked.
+    // The bounds in the table of keys have already been checked.
     let number = |key| reader.get(key, |v| read::number(v, 0.0, f64::MAX));
     let media = Media {
         least: reader.get("min", read::rate)?,
@@ -132,7 +132,7 @@ fn media(reader: &Reader<'_>) -> Result<Media, Problem> {
 }
 
 fn web_user(reader: &Reader<'_>) -> Result<Web, Problem> {
-    // The table of keys has the bounds, which have been checked.
+    // The bounds in the table of keys have already been checked.
     let number = |key| reader.get(key, |v| read::number(v, 0.0, f64::MAX));
     Ok(Web {
         body_mu: number("body_mu")?,
@@ -151,7 +151,7 @@ fn web_user(reader: &Reader<'_>) -> Result<Web, Problem> {
     })
 }
 
-/// Reads a quantity, or a table with the law that it is drawn by.
+/// Reads a quantity, or a table with the law from which it is drawn.
 fn law<T>(
     value: &Value,
     (section, pareto): (&'static Section, &'static Section),

@@ -1,4 +1,4 @@
-//! The path of a flow, with the hosts at its ends that the flow brings along.
+//! The path of a flow, with the hosts that the flow adds at its ends.
 
 use super::super::{route, traffic};
 use super::{Attachment, End, Flows, Spec, Way};
@@ -16,7 +16,7 @@ impl Flows<'_> {
         through: Option<usize>,
     ) -> Result<Way, Problem> {
         let ends = ["from", "to"];
-        // The flow's own `path` or ends come before those of its group.
+        // The flow's own `path` or ends take precedence over those of its group.
         let forward = if reader.prefers("path", &ends) {
             if let Some(end) = reader.beside("path", &ends) {
                 let message = "`path` says where the flow begins and ends";
@@ -102,8 +102,8 @@ impl Flows<'_> {
         Ok(())
     }
 
-    /// Returns the host of the `i`-th flow of the latest group, at `router`. The host is made with
-    /// its link unless a flow before shares it.
+    /// Returns the host of the `i`-th flow of the latest group, at `router`. The host is created
+    /// with its link unless an earlier flow shares it.
     fn host(
         &mut self,
         flow: &str,

@@ -4,7 +4,7 @@ use crate::read::Reader;
 use accord_form::Problem;
 use accord_scenario::{Carrier, FlowSettings, MIN_RTO};
 
-/// Refuses settings that no stream of ours would use. Default values are not a request.
+/// Rejects settings that none of our streams would use. Default values do not count as requests.
 pub(super) fn check(flow: &FlowSettings, reader: &Reader<'_>) -> Result<(), Problem> {
     let (message, hint) = match &flow.carrier {
         Carrier::Kernel(_) => (

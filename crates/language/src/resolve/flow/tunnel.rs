@@ -1,4 +1,4 @@
-//! Tunnels between gateways, and the flows that ride in them.
+//! Tunnels between gateways, and the flows that they carry.
 
 use super::super::event;
 use super::super::network::Network;
@@ -41,7 +41,7 @@ pub(super) fn tunnel(reader: &Reader<'_>, controller: &Values) -> Result<Option<
 }
 
 impl Flows<'_> {
-    /// Returns the tunnel that flows ride in, if they do.
+    /// Returns the tunnel that carries the flows, if any.
     pub(super) fn through(&self, reader: &Reader<'_>) -> Result<Option<usize>, Problem> {
         let Some(value) = reader.given("through") else {
             return Ok(None);
@@ -66,7 +66,7 @@ impl Flows<'_> {
         }
     }
 
-    /// Returns the problem that a tunnel stands further down in the file, if it does.
+    /// Returns a problem if a tunnel comes further down in the file.
     fn below(&self, value: &Value, unknown: Problem) -> Problem {
         let name = read::name(value, true).unwrap_or_default();
         let group = name.split('.').next().unwrap_or_default();
@@ -79,8 +79,8 @@ impl Flows<'_> {
         }
     }
 
-    /// Returns the nodes from `from` through a tunnel to `to`. The ends are those of the tunnel
-    /// unless they are given.
+    /// Returns the nodes from `from` through a tunnel to `to`. The ends default to those of the
+    /// tunnel.
     pub(super) fn way_through(
         &mut self,
         tunnel: usize,
@@ -101,7 +101,7 @@ impl Flows<'_> {
         Ok(way)
     }
 
-    /// Refuses flows that do not fit into their tunnel: `path` has to lead through all of it.
+    /// Rejects flows that do not fit into their tunnel: `path` must lead through all of it.
     pub(super) fn fits(
         &self,
         spec: &Spec,
