@@ -10,7 +10,8 @@ use accord_scenario::Engine;
 use accord_transport::Segment;
 use accord_units::Duration;
 
-/// The packets that entered, left, were dropped and are held, for the data of a flow or for a port.
+/// The packets that entered, that left, that were dropped and that are held, for the data of a flow
+/// or for a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// The packets that entered.
@@ -60,7 +61,7 @@ impl Core<'_> {
                 in_network[p.flow as usize].add(p.bytes());
             }
         }
-        // The manifest takes memory for the text of the scenario.
+        // The manifest needs memory for the text of the scenario.
         self.pool = Pool::new();
         let ids = 0..self.scenario.links.len();
         let mut ports: Vec<Audit> = ids.map(|id| Audit::of(links.port(id))).collect();
@@ -76,7 +77,7 @@ impl Core<'_> {
                 (self.transfers).add(self.scenario, id, start, left.size, None);
             }
         }
-        // The recorder has freed its memory by now, which matters with very many flows.
+        // The recorder has freed its memory by now, which matters for a very large number of flows.
         let flows = (self.flows.iter().zip(in_network))
             .map(|(f, held)| Audit {
                 entered: f.sent,

@@ -5,13 +5,13 @@ use std::fmt::{self, Display, Formatter};
 /// The reason why a scenario needs the events engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Because {
-    /// The caller asks for events: packets are observed, or links are stalled.
+    /// The caller asks for events, because packets are observed or links are stalled.
     Asked,
     /// The scenario changes rates, delays, demands or routes.
     Changes,
-    /// The named link has this feature, which only the events engine has.
+    /// The named link has this feature, which only the events engine supports.
     Link(String, &'static str),
-    /// The named flow has this feature, which only the events engine has.
+    /// The named flow has this feature, which only the events engine supports.
     Flow(String, &'static str),
     /// A window would hold too few packets for the number of shared links.
     Short,

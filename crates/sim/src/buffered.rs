@@ -1,4 +1,4 @@
-//! Ports that hold waiting packets, as both engines have them.
+//! Ports that hold waiting packets, for both engines.
 
 use crate::core::Core;
 use crate::gauge::Gauge;
@@ -57,7 +57,7 @@ impl BufferedPort {
         passed
     }
 
-    /// Returns the time at which the service in progress ends, if the engine has to know.
+    /// Returns the time at which the service in progress ends, if the engine needs it.
     #[inline]
     pub fn next_end(&self) -> Option<Time> {
         if self.stepped { self.port.busy_until() } else { self.port.next() }
@@ -89,7 +89,7 @@ impl BufferedPort {
         Some((ticket.handle, end))
     }
 
-    /// Ends the service of a stepped port, if it is over at `now`. Returns its packet.
+    /// Ends the service of a stepped port if it is over at `now`. Returns its packet.
     #[inline]
     pub fn complete(&mut self, now: Time) -> Option<Handle> {
         let ticket = self.serving.take_if(|_| self.port.is_sent(now))?;
@@ -103,7 +103,7 @@ impl BufferedPort {
         self.port.on_timer(now);
     }
 
-    /// Returns the time at which the discipline wants its timer.
+    /// Returns the time of the discipline's timer.
     pub fn next_timer(&self) -> Option<Time> {
         self.port.aqm().next_timer()
     }

@@ -1,5 +1,5 @@
-//! The calendar of pending events, in O(1) per event, or O(log n) if many events fall into one
-//! slot.
+//! The calendar of pending events. An event takes O(1) time, or O(log n) if many events fall into
+//! one slot.
 //!
 //! Time is divided into slots. A wheel of slots holds the near future, and a heap the far future.
 //! Only the current slot is ever sorted, and a bitmap finds the next slot that holds an event. A
@@ -10,8 +10,8 @@
 //! of a thousand links stays in the first-level cache.
 //!
 //! The order is a property of the events, not of the sequence in which they were added: by time,
-//! then by [`EventKind`], then by index. The time permutes the indices, so no link or flow
-//! wins all ties. A run is therefore the same whichever of its events an engine leaves out.
+//! then by [`EventKind`], then by index. The time permutes the indices, so no link or flow wins all
+//! ties. So an engine may leave out events without a change of the run.
 
 use accord_units::{Duration, Time};
 use std::cmp::Reverse;
@@ -85,7 +85,7 @@ impl EventKind {
     pub const FIRST: EventKind = EVENT_KINDS[0];
 }
 
-/// The number of bits of index in a key. The kind is above them.
+/// The number of bits of the index in a key. The kind is above them.
 const INDEX_BITS: u32 = 28;
 const INDEX: u32 = (1 << INDEX_BITS) - 1;
 
@@ -128,7 +128,7 @@ const WORDS: usize = SLOTS / 64;
 const MOST_DUE: usize = 64;
 /// The number of events between two reviews of the width.
 const REVIEW: u32 = 1 << 14;
-/// The first width: 2^21 ps, about 2 µs.
+/// The initial width: 2^21 ps, about 2 µs.
 const FIRST_SHIFT: u32 = 21;
 
 /// The pending events.
@@ -147,21 +147,21 @@ pub struct Calendar {
     slot: u64,
     /// The events of the current slot as (time, key), latest first.
     due: Vec<(u64, u32)>,
-    /// The events of the current slot beyond [`MOST_DUE`]. They are later than all of `due`. It is
-    /// empty if `due` is, except before the first of them is taken.
+    /// The events of the current slot beyond [`MOST_DUE`]. They are later than all of `due`. The
+    /// heap is empty if `due` is, except before its first event is taken.
     rest: BinaryHeap<Reverse<(u64, u32)>>,
     /// The events beyond the wheel.
     far: BinaryHeap<Reverse<(u64, u32)>>,
     /// The time of the first event in `far`, or `u64::MAX`.
     far_first: u64,
     in_wheel: u32,
-    /// The events taken and the events put beyond the wheel since the last review, and the time of
-    /// that review.
+    /// The numbers of events taken and of events put beyond the wheel since the last review, and
+    /// the time of that review.
     taken: u32,
     beyond: u32,
     reviewed: u64,
-    /// The binary logarithm of the width over the mean gap, raised so that pending events fit into
-    /// the wheel.
+    /// The binary logarithm of the ratio of the width to the mean gap, raised so that pending
+    /// events fit into the wheel.
     margin: u32,
 }
 
@@ -188,8 +188,8 @@ impl Calendar {
         }
     }
 
-    /// Adds an event, not before the one taken last. `index` is at most [`MAX_INDEX`]. An event
-    /// after the end, in particular at `Time::MAX`, is never due.
+    /// Adds an event, which is not before the last one taken. `index` is at most [`MAX_INDEX`]. An
+    /// event after the end, in particular at `Time::MAX`, is never due.
     #[inline]
     pub fn push(&mut self, time: Time, kind: EventKind, index: usize) {
         if time.as_ps() > self.end {
@@ -233,8 +233,8 @@ impl Calendar {
         }
     }
 
-    /// Puts an event into the current slot. At most `MOST_DUE` events are moved for it, or they go
-    /// to the heap. Each event goes there at most once.
+    /// Puts an event into the current slot. This moves at most `MOST_DUE` events, or puts them into
+    /// the heap. Each event goes there at most once.
     fn place_due(&mut self, event: (u64, u32)) {
         if let Some(&Reverse(first)) = self.rest.peek()
             && event > first
@@ -276,7 +276,7 @@ impl Calendar {
         self.due.last().map_or(Time::MAX, |(time, _)| Time::from_ps(*time))
     }
 
-    /// Returns all pending events, in no order. It takes as long as some dozens of events.
+    /// Returns all pending events, unordered. This takes as long as several dozen events.
     pub fn pending(&self) -> impl Iterator<Item = (Time, EventKind, usize)> {
         let words = self.occupied.iter().enumerate().filter(|(_, bits)| **bits != 0);
         let slots = words.flat_map(|(word, &bits)| {
@@ -292,7 +292,7 @@ impl Calendar {
     }
 
     /// Returns an event of the next occupied slot, most likely the next event. Another event of its
-    /// slot may be earlier, or may be added before it is taken.
+    /// slot may be earlier, or may be added before this one is taken.
     #[inline]
     pub fn peek(&self) -> Option<(EventKind, usize)> {
         let (time, key) = match self.due.last() {
@@ -308,8 +308,8 @@ impl Calendar {
         Some((kind, index as usize))
     }
 
-    /// Moves on to the next occupied slot. Returns its first event, and sorts its other events into
-    /// `due`. It is called only while `due` is empty.
+    /// Advances to the next occupied slot. Returns its first event, and sorts its other events into
+    /// `due`. This is called only while `due` is empty.
     #[inline]
     fn next_slot(&mut self) -> Option<(u64, u32)> {
         if !self.rest.is_empty() {
@@ -365,7 +365,7 @@ impl Calendar {
         first
     }
 
-    /// Moves on to the first event beyond the wheel, because the wheel is empty.
+    /// Advances to the first event beyond the wheel, because the wheel is empty.
     #[cold]
     fn jump(&mut self) -> Option<(u64, u32)> {
         let &Reverse((time, _)) = self.far.peek()?;
@@ -418,7 +418,7 @@ impl Calendar {
         }
     }
 
-    /// Moves external events (changes, starts, stops) and the end earlier by this span.
+    /// Moves external events (changes, starts, stops) and the end to times earlier by this span.
     pub fn bring_forward(&mut self, by: Duration) {
         self.end -= by.as_ps();
         for (time, key) in self.take_all() {
@@ -432,7 +432,7 @@ impl Calendar {
         }
     }
 
-    /// Takes all events, in no order.
+    /// Takes all events, unordered.
     fn take_all(&mut self) -> Vec<(u64, u32)> {
         let mut pending: Vec<(u64, u32)> = Vec::with_capacity(self.in_wheel as usize);
         pending.append(&mut self.due);
@@ -453,7 +453,7 @@ impl Calendar {
         pending
     }
 
-    /// Changes the width. It is called only while `due` is empty.
+    /// Changes the width. This is called only while `due` is empty.
     fn resize(&mut self, shift: u32, now: u64) {
         let pending = self.take_all();
         self.shift = shift;
@@ -469,7 +469,7 @@ impl Calendar {
 mod tests {
     use super::*;
 
-    /// An event that was looked at leaves room for earlier ones, also in earlier slots.
+    /// Earlier events can be added after a look at the next one, even in earlier slots.
     #[test]
     fn events_may_be_added_before_one_that_was_looked_at() {
         let ms = |ms| Time::ZERO + Duration::from_ms(ms);
@@ -494,8 +494,8 @@ mod tests {
         assert_eq!(calendar.pop(), Some((ms(700), EventKind::Wake, 4)));
     }
 
-    /// However many events fall on one instant, and in whatever order they are added, few are moved
-    /// per event.
+    /// Few events are moved per event, for any number of simultaneous events and any order of their
+    /// addition.
     #[test]
     fn simultaneous_events_are_not_moved_about() {
         const N: usize = 100_000;

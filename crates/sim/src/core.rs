@@ -30,7 +30,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits of a run that ends at `end` and reads counters next at `next`.
+    /// Creates the limits of a run that ends at `end` and next reads counters at `next`.
     pub fn new(end: Time, next: Time) -> Limits {
         let unread = next.min(end + Duration::from_ps(1));
         Limits { end, unread }
@@ -62,34 +62,34 @@ pub struct Core<'a> {
     pub calendar: Calendar,
     pub pool: Pool,
     pub flows: Vec<Flow>,
-    /// The pending wake-up of each flow, or `Time::MAX`. Kept apart from the flows, because the
-    /// windows engine reads all of them in every window.
+    /// The pending wake-up of each flow, or `Time::MAX`. They are stored apart from the flows,
+    /// because the windows engine reads all of them in every window.
     pub wakes: Vec<Time>,
     /// The flows that the next sample reads, in any order.
     pub awake: Vec<u32>,
-    /// The next action of each application, or `Time::MAX`. Empty in the events engine, where
-    /// actions are in the calendar.
+    /// The next action of each application, or `Time::MAX`. The list is empty in the events engine,
+    /// where actions are in the calendar.
     pub actions: Vec<Time>,
     /// The tunnels between gateways.
     pub tunnels: Vec<usize>,
     pub recorder: Recorder,
     pub transfers: Transfers,
-    /// The states of the sending ends of other stacks at the latest sample, by flow.
+    /// The states of third-party stacks' sending ends at the latest sample, by flow.
     pub views: BTreeMap<usize, View>,
     /// The queued bytes of each flow, and the latest departure among the data that would have
     /// arrived over empty queues. A buffer of [`Core::sample`].
     pub queued: Vec<(u64, Option<Time>)>,
     pub digest: Digest,
     pub events: u64,
-    /// The controller of skipped time, if time may be skipped.
+    /// The state of skipping, if time may be skipped.
     pub skip: Option<Box<Skip<'a>>>,
-    /// The skipped time: reported time less engine time.
+    /// The skipped time: reported time minus engine time.
     pub ahead: Duration,
 }
 
 impl<'a> Core<'a> {
-    /// Creates a run before its start. The calendar holds the first sample, and the starts and stops
-    /// of the flows that are sent `here`.
+    /// Creates a run before its start. The calendar holds the first sample, and the starts and stops of the
+    /// flows whose senders are `here`.
     pub fn new(
         scenario: &'a Scenario,
         state: State<'a>,
@@ -139,7 +139,7 @@ impl<'a> Core<'a> {
         time + self.ahead
     }
 
-    /// Moves the clock on to an event.
+    /// Advances the clock to an event.
     #[inline]
     pub fn event(&mut self, time: Time) {
         debug_assert!(time >= self.now, "the clock goes back");
@@ -158,17 +158,17 @@ impl<'a> Core<'a> {
         Ok(())
     }
 
-    /// Starts the logs of senders, if the observer wants them.
+    /// Starts the logs of senders if the observer wants them.
     pub fn begin_logs(&mut self, observer: &dyn Observer) {
         if !observer.wants_logs() {
             return;
         }
         let flows = self.scenario.flows.iter().zip(&mut self.flows);
-        // A connection of another stack has no log of ours.
+        // A connection of a third-party stack has no log of this kind.
         flows.filter(|(f, _)| stack(f).is_none()).for_each(|(_, flow)| flow.keep_log());
     }
 
-    /// Passes the logs since the last call to the observer, if it wants them.
+    /// Passes the logs since the last call to the observer if it wants them.
     pub fn show_logs(&mut self, observer: &mut dyn Observer) {
         if !observer.wants_logs() {
             return;
@@ -241,7 +241,7 @@ impl<'a> Core<'a> {
     }
 
     /// Records the next wake-up of a sender: `again`, or the time that the sender asks for. Returns
-    /// it if it is before the pending wake-up.
+    /// the time if it is before the pending wake-up.
     #[inline]
     pub fn await_wake(&mut self, id: usize, again: Time) -> Option<Time> {
         let at = again.min(self.flows[id].sender.next_wake());
@@ -255,14 +255,14 @@ impl<'a> Core<'a> {
     /// returned packets.
     #[inline(always)]
     pub fn await_next_wake(&mut self, id: usize) -> Option<Time> {
-        // Most wake-ups are pending since an earlier acknowledgement.
+        // Most wake-ups have been pending since an earlier acknowledgement.
         if self.wakes[id] <= self.flows[id].sender.earliest_wake() {
             return None;
         }
         self.await_wake(id, Time::MAX)
     }
 
-    /// Wakes the sender of a flow, if its pending wake-up is now. Returns whether it was. A wake-up
+    /// Wakes the sender of a flow if its pending wake-up is now. Returns whether it was. A wake-up
     /// event may be stale, because an earlier deadline was set and handled after it was scheduled.
     #[inline]
     pub fn wake(&mut self, id: usize) -> bool {
@@ -282,7 +282,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Ends the transfer of a flow, if it has one: all of it has been delivered.
+    /// Ends the transfer of a flow, if it has one, because all of it has been delivered.
     pub fn transferred(&mut self, id: usize) {
         if let Some(ended) = self.take_delivered(id) {
             self.add_transfer(ended);
@@ -310,13 +310,13 @@ impl<'a> Core<'a> {
         })
     }
 
-    /// Records a transfer that has ended. They come in the order of their ends.
+    /// Records a transfer that has ended. Transfers come in the order of their ends.
     pub fn add_transfer(&mut self, Ended { flow, start, size, took }: Ended) {
         self.transfers.add(self.scenario, flow, start, size, Some(took));
     }
 
-    /// Makes the packet for a segment of a sender. Returns it, the index of its first hop, and the
-    /// time at which the host has processed it, if that takes time.
+    /// Creates the packet for a segment of a sender. Returns the packet, the index of its first
+    /// hop, and the time at which the host has processed it, if that takes time.
     #[inline(always)]
     pub fn put(&mut self, id: usize, segment: Segment) -> (Handle, u32, Option<Time>) {
         if let Segment::Data { number, .. } = segment {
@@ -336,7 +336,7 @@ impl<'a> Core<'a> {
         (handle, flow.path, None)
     }
 
-    /// Makes the data packet of this number, as [`Core::put`] does.
+    /// Creates the data packet of this number, as [`Core::put`] does.
     #[inline(always)]
     pub fn put_data(&mut self, id: usize, number: u64) -> (Handle, u32, Option<Time>) {
         let (flow, now) = (&mut self.flows[id], self.now);
@@ -416,8 +416,8 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Delivers a packet ahead of the clock: its receiver takes it now, as of `at`. The answer replaces
-    /// the packet. Returns whether there is an answer.
+    /// Delivers a packet ahead of the clock: the receiver takes it now, as of `at`. The answer replaces the
+    /// packet. Returns whether there is an answer.
     #[inline(always)]
     pub fn deliver_ahead(&mut self, handle: Handle, at: Time) -> bool {
         let packet = self.pool.packet(handle);
@@ -427,7 +427,7 @@ impl<'a> Core<'a> {
         let id = packet.flow;
         let flow = &mut self.flows[id as usize];
         self.digest.data(at, id, number);
-        // Each answer is written from here, because to copy it takes longer.
+        // Each answer is written in place, because a copy takes longer.
         let reply = match &mut flow.receiver {
             Receiver::Stream(r) => match r.on_next(number, packet.ecn == Ecn::Marked) {
                 Some((next, marked)) => {
@@ -494,7 +494,7 @@ impl<'a> Core<'a> {
         flow.losses += 1;
         if let Segment::Data { number, .. } = packet.segment {
             flow.data_lost.add(packet.bytes());
-            // The packet in a datagram is lost with it, unless it is sent again.
+            // The packet in a datagram is lost with the datagram, unless it is sent again.
             if let Some(inner) = flow.gateway_mut().and_then(|g| g.lose(number, now)) {
                 self.lose(&inner);
             }
@@ -511,14 +511,14 @@ impl<'a> Core<'a> {
     }
 
     /// Counts the packets that edge queues have dropped. A queue drops packets when a datagram
-    /// leaves. They are counted at the next event of the tunnel or at the next sample.
+    /// leaves. These are counted at the next event of the tunnel or at the next sample.
     pub fn count_edges(&mut self) {
         for i in 0..self.tunnels.len() {
             self.count_edge(self.tunnels[i]);
         }
     }
 
-    /// Returns all packets on their way, except those delivered ahead of the clock.
+    /// Returns all packets in the network, except those delivered ahead of the clock.
     pub fn packets(&self) -> impl Iterator<Item = &Packet> {
         let tunnels = self.tunnels.iter();
         let carried = tunnels.filter_map(|&flow| self.flows[flow].gateway());

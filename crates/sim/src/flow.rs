@@ -18,9 +18,9 @@ use std::ops::Range;
 
 /// A flow with its ends, its application and its counts.
 ///
-/// The fields are in the order of their use. So a flow that is in no near cache takes two cache
-/// lines for a packet that arrives, and four for an acknowledgement and the packet that it lets go:
-/// those of [`Flow::SENDER`].
+/// The fields are in the order of their use. So a flow outside the near caches costs two cache
+/// lines for an arriving packet, and four, those of [`Flow::SENDER`], for an acknowledgement and
+/// the packet that it releases.
 #[repr(C, align(64))]
 pub struct Flow {
     /// The receiving end.
@@ -45,20 +45,21 @@ pub struct Flow {
     pub control: u16,
     /// True if `pending` is not empty.
     has_pending: bool,
-    /// The data sent recently. Kept if the estimator asks for the true accumulation, or if the path
-    /// changes.
+    /// The data sent recently. It is kept if the estimator needs the true accumulation, or if the
+    /// path changes.
     pub outgoing: Option<Box<Outgoing>>,
     /// The first hop of the forward path.
     pub path: u32,
     /// The virtual delay of a new packet: zero, or [`UNREAD`].
     pub virtual_s: f32,
-    /// The size of a data packet, as `packet`: the sender does not read that line.
+    /// The size of a data packet. It duplicates `packet`, because the sender does not read that
+    /// cache line.
     pub data: u16,
     /// The ECN codepoint of its data packets.
     pub ecn: Ecn,
     /// The index of its aggregate in the scenario.
     pub aggregate: u8,
-    /// The need of samples to read the flow.
+    /// The need for samples to read the flow.
     activity: Activity,
     /// The data sent.
     pub sent: Count,
@@ -66,27 +67,26 @@ pub struct Flow {
     pub host: Host,
     /// The sending end.
     pub sender: Sender,
-    /// The packets of any type that were dropped or lost.
+    /// The number of packets of any type that were dropped or lost.
     pub losses: u64,
     /// The data that was dropped or lost.
     pub data_lost: Count,
-    /// The data packets that were delivered ahead of the clock and are not counted yet, in the
+    /// The data packets that were delivered ahead of the clock and are not yet counted, in the
     /// order of their delivery.
     pending: VecDeque<PendingDelivery>,
     /// The application.
     pub session: Session,
 }
 
-/// The possibility that the counts and the state of a flow change before an event wakes it: a
-/// start, an action of the application, a reply or a loss.
+/// The possibility that the counts and the state of a flow change before an event (a start, an
+/// action of the application, a reply or a loss) wakes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Activity {
-    /// Something has happened since the last sample, or may happen.
+    /// The flow has changed since the last sample, or may change.
     Awake,
-    /// Nothing can happen, and the last sample was the first to read that.
+    /// The flow cannot change, and the last sample was the first to read the final state.
     Resting,
-    /// Nothing can happen, and nothing happened between the last two samples. Samples skip the
-    /// flow.
+    /// The flow cannot change, and did not change between the last two samples. Samples skip it.
     Asleep,
 }
 
@@ -97,7 +97,7 @@ const _: () = assert!(Flow::RECEIVER.end == 2 && Flow::SENDER.end == 6);
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(offset_of!(Flow, pending) == 512);
 
-/// The data that would not have arrived yet over empty queues.
+/// The data that would not yet have arrived over empty queues.
 #[derive(Default)]
 pub struct Outgoing {
     /// The packets in the order in which they were sent.
@@ -115,7 +115,8 @@ struct NominalArrival {
     bytes: u64,
 }
 
-/// A data packet that was delivered ahead of the clock: 20 bytes, because there are many.
+/// A data packet that was delivered ahead of the clock. It takes only 20 bytes, because there are
+/// many.
 #[derive(Clone, Copy)]
 #[repr(Rust, packed(4))]
 struct PendingDelivery {
@@ -133,8 +134,8 @@ impl Flow {
     pub const SENDER: Range<usize> = offset_of!(Flow, outgoing) / LINE
         ..(offset_of!(Flow, sender) + StreamSender::HOT).div_ceil(LINE);
 
-    /// Creates flow `id`, which has not started, in the present state of the network. The layout
-    /// sets its hops.
+    /// Creates flow `id`, which has not yet started, in the present state of the network. The
+    /// layout sets its hops.
     pub fn new(id: usize, network: &State) -> Flow {
         let scenario = network.scenario;
         let f = &scenario.flows[id];
@@ -190,11 +191,11 @@ impl Flow {
         std::mem::replace(&mut self.activity, Activity::Awake) == Activity::Asleep
     }
 
-    /// Returns true if the next sample has to read the flow. The caller has read it for this one.
+    /// Returns true if the next sample must read the flow. The caller has read it for this sample.
     pub fn stays_awake(&mut self) -> bool {
         let idle = match &self.sender {
             Sender::Stream(_) | Sender::Datagrams(_) => self.sender.is_done(),
-            // A tunnel has timers of its own, and a log records everything.
+            // A tunnel has its own timers, and a log records everything.
             Sender::Tunnel(_) | Sender::Logged(_) => false,
         };
         self.activity = match self.activity {
@@ -246,8 +247,8 @@ impl Flow {
         self.propagation + Duration::from_ps((transmission * share) as u64)
     }
 
-    /// The bytes of data that were sent and neither arrived nor were lost. Zero in a machine that has
-    /// the end of a path without its beginning.
+    /// The bytes of data that were sent and neither arrived nor were lost. It is zero in a machine that
+    /// contains the end of a path but not its beginning.
     pub fn in_network(&self) -> u64 {
         self.sent.bytes.saturating_sub(self.delivered.bytes + self.data_lost.bytes)
     }
@@ -281,8 +282,8 @@ impl Flow {
         self.pending = pending;
     }
 
-    /// Counts data that arrives at `at`, not before any added earlier. Counters are not read before
-    /// `unread`, so an earlier arrival is counted now.
+    /// Counts data that arrives at `at`, which is not before any added earlier. Counters are not
+    /// read before `unread`, so an arrival before that is counted now.
     #[inline]
     pub fn deliver_later(&mut self, unread: Time, at: Time, sent: Time, size: u16, fresh: bool) {
         if at < unread {
@@ -295,15 +296,15 @@ impl Flow {
         self.pending.push_back(PendingDelivery { at, sent, size, fresh });
     }
 
-    /// Returns the bytes of data that were delivered ahead of the clock and are not counted yet.
+    /// Returns the bytes of data that were delivered ahead of the clock and are not yet counted.
     pub fn pending_bytes(&self) -> u64 {
         self.pending.iter().map(|c| u64::from(c.size)).sum()
     }
 
-    /// Returns the bytes of [`Flow::pending_bytes`] that were sent by `late`, so they would
-    /// have arrived over empty queues.
+    /// Returns the bytes of [`Flow::pending_bytes`] that were sent by `late`. They would have
+    /// arrived over empty queues.
     pub fn pending_sent_by(&mut self, late: Option<Time>) -> u64 {
-        // Iterating over a ring that once was long takes many cache lines.
+        // Iteration over a ring that was once long touches many cache lines.
         if self.pending.capacity() > 16 + 2 * self.pending.len() {
             self.pending.shrink_to(self.pending.len() * 3 / 2);
         }
@@ -325,8 +326,8 @@ impl Flow {
         }
     }
 
-    /// Returns the time of sending of the latest data that would have arrived by `now` over empty
-    /// queues, with the delays in force on its way. Returns `None` if there is none.
+    /// Returns the time at which the latest data was sent that would have arrived by `now` over
+    /// empty queues, with the delays in force on its way. Returns `None` if there is none.
     pub fn late(&mut self, now: Time) -> Option<Time> {
         match &mut self.outgoing {
             Some(outgoing) => {
@@ -340,13 +341,13 @@ impl Flow {
         }
     }
 
-    /// Keeps the data sent, for [`Flow::due`].
+    /// Begins to record the data sent, for [`Flow::due`].
     pub fn keep_outgoing(&mut self) {
         self.outgoing.get_or_insert_default();
     }
 
-    /// Returns the bytes that would have arrived by `now` over empty queues, of a flow that keeps the
-    /// data sent.
+    /// Returns the bytes that would have arrived by `now` over empty queues, for a flow that records the data
+    /// sent.
     pub fn due(&mut self, now: Time) -> u64 {
         self.outgoing.as_mut().map_or(0, |outgoing| {
             outgoing.settle(now);
@@ -354,8 +355,8 @@ impl Flow {
         })
     }
 
-    /// Recomputes the nominal arrivals of the data sent from `first` on, which meets the path as it
-    /// is now.
+    /// Recomputes the nominal arrivals of the data sent from `first` on, which takes the present
+    /// path.
     pub fn path_changed(&mut self, first: Time) {
         let one_way = self.one_way;
         if let Some(outgoing) = &mut self.outgoing {
@@ -387,7 +388,7 @@ impl Flow {
         }
         let outgoing = self.outgoing.as_mut()?;
         outgoing.settle(now);
-        // The definition is for a fluid: a part of the next packet has arrived.
+        // The definition is for a fluid, so part of the next packet has arrived.
         let NominalArrival { at, bytes, .. } = outgoing.latest;
         let part = outgoing.sent.front().map_or(0.0, |next| {
             let gap = next.at.since(at).as_secs_f64();

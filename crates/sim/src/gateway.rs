@@ -1,8 +1,8 @@
 //! Gateways in the simulation: the edge queue of a tunnel, and the packets of other flows in it.
 //!
-//! A packet that arrives at a gateway leaves the calendar and waits in the edge queue. A datagram
-//! of the tunnel's flow then travels in its place, and the packet goes on at the far gateway. Lost packets of
-//! a tunnel with a contract are sent again, and those behind them in their flow wait for them there.
+//! A packet that arrives at a gateway leaves the calendar and waits in the edge queue. A datagram of the
+//! tunnel's flow then travels in its place, and the packet continues at the far gateway. Lost packets of a
+//! tunnel with a contract are sent again, and later packets of their flow wait for them there.
 
 use crate::packet::Packet;
 use accord_aqm::PacketMeta;
@@ -49,11 +49,11 @@ struct Carried {
 struct Inside {
     number: u64,
     packet: Packet,
-    /// True if it may be sent again.
+    /// True if the packet may be sent again.
     kept: bool,
 }
 
-/// The time after which a lost packet is not sent again.
+/// The time after which a lost packet is no longer sent again.
 const GONE: Duration = Duration::from_secs(4);
 const _: () = assert!(GONE.as_ps() > repair::LONGEST.as_ps());
 
@@ -62,7 +62,7 @@ fn place(number: u64) -> Place {
     Place { session: 0, counter: number }
 }
 
-/// The gateways of a tunnel: where packets enter it, and where they leave it.
+/// The gateways of a tunnel, at its entry and its exit.
 pub struct Gateway {
     edge: Edge<EdgePacket>,
     overhead: u16,
@@ -75,9 +75,9 @@ pub struct Gateway {
     repairs: Repairs<Carried>,
     /// The lost packets that may be sent again, with the time of their loss.
     lost: VecDeque<(Time, Carried)>,
-    /// The round-trip time as the sender knows it.
+    /// The round-trip time known to the sender.
     round_trip: Duration,
-    /// The far gateway: the missing datagrams, the packets that wait for them, and those that go on now.
+    /// The far gateway: the missing datagrams, the packets that wait for them, and those that continue now.
     gaps: Gaps,
     order: Order<Packet>,
     out: Vec<Packet>,
@@ -85,7 +85,7 @@ pub struct Gateway {
     awaited: Time,
     /// The packets that the edge queue dropped since they were last counted.
     dropped: Vec<Packet>,
-    /// The packets that arrived, that were sent and that were dropped.
+    /// The numbers of packets that arrived, that were sent and that were dropped.
     counts: [Count; 3],
 }
 
@@ -143,8 +143,8 @@ impl Gateway {
         sender.set_head(size, self.edge.len() + self.repairs.len());
     }
 
-    /// Puts the next packet into a datagram. The packet's codepoint becomes that of the datagram
-    /// [RFC 6040 §4.1].
+    /// Puts the next packet into a datagram. The datagram takes the packet's codepoint [RFC 6040
+    /// §4.1].
     pub fn load(&mut self, datagram: &mut Packet, sender: &mut Sender, now: Time) {
         let Segment::Data { number, .. } = datagram.segment else {
             return debug_assert!(false, "the sender knows what waits");
@@ -199,7 +199,7 @@ impl Gateway {
         (!kept).then_some(packet)
     }
 
-    /// Takes a list of missing datagrams that came back. A packet whose datagram is late only is not sent
+    /// Takes a list of missing datagrams that came back. A packet whose datagram is only late is not sent
     /// again.
     pub fn on_missing(&mut self, missing: Missing, round_trip: Option<Duration>, now: Time) {
         self.round_trip = round_trip.unwrap_or(self.round_trip);
@@ -256,7 +256,8 @@ impl Gateway {
         }
     }
 
-    /// Returns the time at which to call [`Gateway::expire`], if that was not returned before.
+    /// Returns the time at which to call [`Gateway::expire`], unless that time was already
+    /// returned.
     pub fn await_order(&mut self) -> Option<Time> {
         let next = self.order.next();
         let is_new = next < self.awaited;
@@ -264,7 +265,7 @@ impl Gateway {
         Some(next)
     }
 
-    /// Takes the packets that go on at the far gateway.
+    /// Takes the packets that continue at the far gateway.
     pub fn take_out(&mut self) -> Vec<Packet> {
         std::mem::take(&mut self.out)
     }

@@ -1,4 +1,4 @@
-//! The readings of ports, whatever their form.
+//! The readings of ports of any form.
 
 use crate::pipe::Pipe;
 use accord_aqm::AnyAqm;
@@ -16,7 +16,7 @@ pub trait Gauge {
     /// The counters so far. A pipe counts up to the end of the run.
     fn counters(&self) -> Counters;
 
-    /// The packets and bytes in the port, control packets included. For a pipe they are as of the
+    /// The packets and bytes in the port, including control packets. For a pipe they are as of the
     /// end of the run.
     fn held(&self) -> Count;
 
@@ -24,8 +24,8 @@ pub trait Gauge {
     /// the end of the run.
     fn sent(&self, now: Time) -> f64;
 
-    /// The integral of the backlog that the discipline governs up to `now`, the time of the last
-    /// [`Gauge::advance`]. It is zero for a pipe.
+    /// The integral, up to `now`, of the backlog that the discipline governs. `now` is the time of
+    /// the last [`Gauge::advance`]. The integral is zero for a pipe.
     fn area(&self, _now: Time) -> Area {
         Area::default()
     }
@@ -36,13 +36,13 @@ pub trait Gauge {
         Count::default()
     }
 
-    /// The queue discipline, unless the port is droptail by its form.
+    /// The queue discipline, unless the form of the port implies droptail.
     fn aqm(&self) -> Option<&AnyAqm> {
         None
     }
 }
 
-/// The links of an engine, to be read.
+/// Readable links of an engine.
 pub trait Links {
     /// Updates the ports that count packets in batches with the arrivals before `until`.
     fn settle(&mut self, _until: Time) {}
@@ -67,7 +67,7 @@ pub trait Links {
     }
 }
 
-/// Returns true if all offered packets were served or dropped, or are held.
+/// Returns true if all offered packets were served, were dropped or are held.
 fn balances(port: &dyn Gauge) -> bool {
     let counters = port.counters();
     counters.offered == counters.served + counters.dropped() + port.held()

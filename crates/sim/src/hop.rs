@@ -1,4 +1,4 @@
-//! The steps of a path, as both engines have them.
+//! The steps of a path, in both engines.
 
 use accord_scenario::LinkId;
 use accord_units::Time;

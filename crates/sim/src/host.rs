@@ -21,19 +21,19 @@ enum Content {
 /// The host of a flow, which may draw the sizes of packets, take time for each packet before it sends
 /// it, or be a gateway.
 ///
-/// A host takes one packet after the other. Its time per packet is random and uniform, which breaks
-/// the phase effects of lines of equal rates [Floyd and Jacobson 1991; RFC 5166 §2.9].
+/// A host takes packets one after the other. Its time per packet is random and uniform, which
+/// prevents the phase effects of lines with equal rates [Floyd and Jacobson 1991; RFC 5166 §2.9].
 pub struct Host {
     /// The upper bound of the time per packet, in picoseconds.
     longest: f64,
     dice: Dice,
     /// The time at which the host has processed the latest packet.
     free: Time,
-    /// Boxed, because most hosts have none.
+    /// It is boxed, because most hosts have none.
     rest: Option<Box<Rest>>,
 }
 
-/// The contents of packets other than those of one size, and the packets in processing.
+/// The contents of packets that are not all of one size, and the packets in processing.
 struct Rest {
     content: Content,
     /// The packets in processing, by the time of completion.
@@ -61,7 +61,7 @@ impl Host {
         }
     }
 
-    /// Returns true if all data packets of a new flow have one size.
+    /// Returns true if all data packets of a new flow have the same size.
     pub fn is_plain(&self) -> bool {
         self.rest.is_none()
     }
@@ -76,7 +76,7 @@ impl Host {
         }
     }
 
-    /// The gateways, if the host is one.
+    /// The gateways, if the host is a gateway.
     pub fn gateway(&self) -> Option<&Gateway> {
         match &self.rest.as_ref()?.content {
             Content::Others(gateway) => Some(gateway),

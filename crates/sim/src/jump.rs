@@ -1,4 +1,4 @@
-//! Steady-state observation and jumps over time in which nothing changes (`skip.rs`).
+//! Observation of steady states, and jumps over time without changes (`skip.rs`).
 
 use crate::calendar::EventKind;
 use crate::core::{Core, Limits};
@@ -12,11 +12,11 @@ use accord_units::{Duration, Time};
 
 /// The largest relative distance from theory.
 const NEAR: f64 = 0.05;
-/// The least number of samples from which the means of a jump are taken.
+/// The least number of samples for the means of a jump.
 const SAMPLES: usize = 4;
 /// The number of round trips between the end of a jump and the next event.
 const ROUND_TRIPS: u64 = 4;
-/// The number of packets that is the resolution of backlogs.
+/// The resolution of backlogs, in packets.
 const FEW_PACKETS: f64 = 10.0;
 
 impl Core<'_> {
@@ -113,8 +113,8 @@ impl Core<'_> {
         }
     }
 
-    /// Returns the reason why time cannot be skipped, if there is one. `window` is the length of
-    /// the later half of the observation.
+    /// Returns the reason, if any, why time cannot be skipped. `window` is the length of the later
+    /// half of the observation.
     fn unsettled(&self, skip: &Skip, window: Duration) -> Option<String> {
         let busy = (0..self.flows.len()).filter(|&id| is_busy(&self.flows[id], id, &self.state));
         let mut works = vec![false; self.flows.len()];
@@ -189,8 +189,8 @@ impl Core<'_> {
         load > 0.0 && load >= self.state.rate[link].as_bps_f64()
     }
 
-    /// Returns the longest memory of an active controller, or the longest time in which a token
-    /// bucket fills.
+    /// Returns the longest memory of an active controller, or the longest time that a token bucket
+    /// takes to fill, whichever is longer.
     fn memory(&self, works: &[bool]) -> Duration {
         let flows = self.flows.iter().zip(works).filter(|(_, works)| **works);
         let remembered = flows.map(|(flow, _)| flow.sender.memory());
@@ -200,7 +200,7 @@ impl Core<'_> {
         remembered.chain(filled).max().unwrap_or_default()
     }
 
-    /// Jumps at a sample, if all observed quantities are steady.
+    /// Jumps at a sample if all observed quantities are steady.
     pub fn skip_steady(&mut self, links: &mut dyn Links) {
         let Some(mut skip) = self.skip.take() else {
             return;
@@ -250,7 +250,7 @@ fn before(time: Time, span: Duration) -> Time {
     Time::ZERO + (time.since_start() - span)
 }
 
-/// Returns true if a flow has, or may soon have, data to send or on its way.
+/// Returns true if a flow has, or may soon have, data to send or in flight.
 fn is_busy(flow: &Flow, id: usize, network: &State) -> bool {
     let session = &flow.session;
     let done = match network.demand(id) {

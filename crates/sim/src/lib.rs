@@ -1,9 +1,9 @@
 //! The packet engine: discrete-event simulation of every packet.
 //!
 //! Endpoints, controllers, ports and queue disciplines come from the crates `transport`, `control`,
-//! `port` and `aqm`. This crate adds a virtual clock and wires, in two engines side by side:
-//! `events` and `windows`. [`plan`] chooses one of them. Both give the same run, to the bit, and
-//! share flows, the pool of packets, the calendar and the record (`core.rs`).
+//! `port` and `aqm`. This crate adds a virtual clock and wires, in two parallel engines: `events`
+//! and `windows`. [`plan`] chooses one of them. Both give the same run, bit for bit, and share
+//! flows, the pool of packets, the calendar and the record (`core.rs`).
 //!
 //! [`Machine`] is the events engine over some of the nodes, for drivers that have a clock.
 //!
@@ -118,7 +118,7 @@ pub fn run_with(
     observer: &mut dyn Observer,
     shortcuts: Shortcuts,
 ) -> Result<(Run, Vec<Audit>, Vec<Audit>), Interrupted> {
-    // A packet is observed at its event, so each packet needs its events.
+    // Packets are observed at events, so each packet needs its events.
     let shortcuts = if observer.wants_packets() { Shortcuts::None } else { shortcuts };
     run_planned(scenario, shortcuts, None, observer)
 }
@@ -157,8 +157,8 @@ fn prepare(scenario: &Scenario, shortcuts: Shortcuts) -> (Core<'_>, Plan, Ports)
     (core, plan, ports)
 }
 
-/// Runs a scenario as [`run`] does, with links that deliver packets as late as a machine did in a
-/// live run.
+/// Runs a scenario as [`run`] does, with links that deliver packets as late as in a live run on
+/// some machine.
 ///
 /// # Errors
 /// Fails if the observer stops the run.
@@ -175,8 +175,8 @@ pub fn run_stalled(
     Ok(engine.finish().0)
 }
 
-/// Runs a scenario as [`run`] does, but skips the time in which nothing changes (`skip.rs`). No
-/// time is skipped where the rates differ from those of `theory`, if it is given.
+/// Runs a scenario as [`run`] does, but skips the time in which nothing changes (`skip.rs`). If
+/// `theory` is given, no time is skipped while the rates differ from it.
 ///
 /// # Errors
 /// Fails as [`run`] does.

@@ -17,8 +17,8 @@ fn fetch_at<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch is a hint. It reads and writes nothing that the program can see, and
-        // faults at no address.
+        // SAFETY: a prefetch is a hint. It has no effect that the program can observe, and never
+        // faults.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -40,7 +40,7 @@ pub fn fetch_lines<T>(value: &T, lines: Range<usize>) {
     }
 }
 
-/// Prefetches all cache lines of a place in memory: its address, and its length in bytes.
+/// Prefetches all cache lines of a place in memory, given by its address and its length in bytes.
 #[inline(always)]
 pub fn fetch_bytes((begin, bytes): (*const u8, usize)) {
     for line in 0..bytes.div_ceil(LINE) {
@@ -70,8 +70,8 @@ pub fn in_huge_pages<T>(values: &Vec<T>) {
         let ahead = begin.align_offset(HUGE);
         let whole = bytes.saturating_sub(ahead) / HUGE * HUGE;
         if let (1.., Some(begin)) = (whole, NonNull::new(begin.wrapping_add(ahead).cast())) {
-            // SAFETY: these bytes are part of the vector's memory, and the advice changes nothing that the
-            // program can see.
+            // SAFETY: these bytes are part of the vector's memory, and the advice has no effect that the
+            // program can observe.
             let _ = unsafe { madvise(begin, whole, MmapAdvise::MADV_HUGEPAGE) };
         }
     }

@@ -7,7 +7,7 @@ use accord_transport::pcapng::{Capture, Envelope};
 use accord_transport::wire::{self, Header, Kind};
 use accord_units::{Bytes, Duration, Time};
 
-/// A packet: 48 bytes, no allocation.
+/// A packet, which takes 48 bytes and no allocation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Packet {
     /// The contents.

@@ -3,15 +3,14 @@
 use accord_port::{Count, Service};
 use accord_units::{Bytes, Rate, Time};
 
-/// A droptail port without a limit, at a fixed rate, of which no series is recorded. Only
-/// departures matter. It gives the same departures as [`Timeline`](accord_port::Timeline), which
-/// keeps them to know its backlog. A pipe only counts the packets that leave by the end of the run,
-/// for the audit.
+/// A droptail port without a limit, at a fixed rate and without recorded series. Only departures
+/// matter. They equal those of [`Timeline`](accord_port::Timeline), which keeps them to know its
+/// backlog. A pipe only counts the packets that leave by the end of the run, for the audit.
 pub struct Pipe {
     service: Service,
     /// The packets that leave by the end of the run.
     pub served: Count,
-    /// The packets that leave after it. Boxed, because most pipes have none.
+    /// The packets that leave after the end. This is boxed, because most pipes have none.
     late: Option<Box<Count>>,
 }
 
@@ -21,8 +20,8 @@ impl Pipe {
         Pipe { service: Service::new(rate), served: Count::default(), late: None }
     }
 
-    /// Offers a packet that arrives at `now`, not before any packet offered earlier, in a run that
-    /// ends at `end`. Returns its departure.
+    /// Offers a packet that arrives at `now`, in a run that ends at `end`. Packets are offered in
+    /// the order of arrival. Returns its departure.
     #[inline(always)]
     pub fn offer(&mut self, now: Time, size: Bytes, end: Time) -> Time {
         let departure = self.service.send(now, size);

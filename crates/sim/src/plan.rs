@@ -8,9 +8,9 @@ use accord_scenario::Scenario;
 use accord_units::Time;
 use std::fmt::{self, Display, Formatter};
 
-/// The engine that runs a scenario packet by packet. Both give the same run, to the bit.
+/// The engine that runs a scenario packet by packet. Both give the same run, bit for bit.
 pub enum Plan {
-    /// The windows engine, which needs no event per packet.
+    /// The windows engine, which does not need an event per packet.
     Windows(Box<WindowsLayout>),
     /// The events engine, for this reason.
     Events(Because),
@@ -30,9 +30,9 @@ impl Display for Plan {
 pub enum Shortcuts {
     /// All shortcuts are taken.
     All,
-    /// Links are cut-through where they can be. Arrivals at other links have events.
+    /// Links are cut-through where possible. Arrivals at other links have events.
     CutThrough,
-    /// Departures are computed where they can be. Each hop has its event.
+    /// Departures are computed where possible. Each hop has its event.
     Departures,
     /// Each departure and each arrival has its event.
     None,
@@ -47,7 +47,7 @@ pub fn plan(scenario: &Scenario) -> Plan {
     choose(scenario, &mut flows, Shortcuts::All).0
 }
 
-/// Chooses the engine. Also returns the ports, from which the events engine lays out its network.
+/// Chooses the engine. Also returns the ports, from which the events engine derives its layout.
 pub fn choose(scenario: &Scenario, flows: &mut [Flow], shortcuts: Shortcuts) -> (Plan, Ports) {
     let most = match shortcuts {
         Shortcuts::All | Shortcuts::CutThrough => Form::Pipe,

@@ -1,4 +1,4 @@
-//! The packets on their way.
+//! The packets under way.
 
 use crate::memory::{self, fetch};
 use crate::packet::Packet;
@@ -8,8 +8,8 @@ use accord_units::Time;
 #[repr(align(64))]
 struct Node {
     packet: Packet,
-    /// The time of the next node of the queue. Kept here because the next node is likely not in a
-    /// near cache.
+    /// The time of the next node of the queue. It is stored here because the next node is probably
+    /// not in a near cache.
     next_time: Time,
     /// The next node of the queue, or of the free nodes.
     next: u32,
@@ -29,7 +29,7 @@ const LARGE: usize = 1 << 12;
 /// The number of packets above which a pool is beyond the near caches: 1 MiB, a second-level cache.
 const HUGE: usize = 1 << 14;
 
-/// The capacity of the first vector, which is copied as it grows, unless more is reserved.
+/// The capacity of the first vector, unless more is reserved. The vector is copied as it grows.
 const NEAR: usize = 1 << 16;
 
 /// The number of nodes per block beyond the first vector. Blocks do not move.
@@ -46,11 +46,11 @@ impl Handle {
     }
 }
 
-/// The pool of all packets. The node that was freed last is reused first, so the memory
-/// touched is that of the packets under way, however many there once were.
+/// The pool of all packets. The last node freed is reused first. So the memory touched depends on
+/// the packets now under way, and not on their largest number so far.
 ///
-/// Most pools are small, and a node is found by one lookup. A larger pool grows by blocks, so
-/// it takes no more memory than its packets do.
+/// Most pools are small, and take one lookup to find a node. A larger pool grows by blocks, so its
+/// memory does not exceed that of its packets.
 pub struct Pool {
     near: Vec<Node>,
     /// The capacity of `near`.
@@ -58,7 +58,7 @@ pub struct Pool {
     far: Vec<Vec<Node>>,
     /// The first free node in `near`.
     free: u32,
-    /// The free nodes in `far`. They are not linked, because reading them takes long.
+    /// The free nodes in `far`. They are not linked, because reading them is slow.
     far_free: Vec<u32>,
 }
 
@@ -110,7 +110,7 @@ impl Pool {
     }
 
     /// Returns the handle and the place of a new packet, which the caller writes there field by
-    /// field. To copy a packet whose fields have just been written takes longer.
+    /// field. A copy of a packet that was just written takes longer.
     #[inline(always)]
     pub fn place(&mut self) -> (Handle, &mut Packet) {
         let id = self.free;
@@ -169,8 +169,8 @@ impl Pool {
         Packet { flow, ..*packet }
     }
 
-    /// Removes a packet. Returns its place, which has its contents until the next packet is placed
-    /// except for the flow, and the flow.
+    /// Removes a packet. Returns its place and its flow. The place keeps the other contents until
+    /// the next packet is placed.
     #[inline(always)]
     pub fn free(&mut self, handle: Handle) -> (&Packet, u32) {
         let packet = if (handle.0 as usize) < self.near.len() {
@@ -243,8 +243,7 @@ impl Pool {
         self.near.len() > LARGE
     }
 
-    /// Returns true if the pool has grown beyond the near caches by far, as its flows and links have
-    /// then.
+    /// Returns true if the pool has grown far beyond the near caches. Flows and links then have, too.
     #[inline]
     pub fn is_huge(&self) -> bool {
         self.near.len() > HUGE
@@ -262,8 +261,8 @@ impl Pool {
         self.prefetch(handle.0);
     }
 
-    /// Prefetches a node that is used some events later. It was last touched milliseconds ago and
-    /// is in no near cache.
+    /// Prefetches a node that is used some events later. It was last touched milliseconds ago, and
+    /// has left the near caches.
     #[inline]
     fn prefetch(&self, id: u32) {
         match self.near.get(id as usize) {
@@ -309,7 +308,7 @@ mod tests {
         }
     }
 
-    /// The first packets are in `near`, and the others in three blocks, of which the last is not
+    /// The first packets are in `near`, and the others in three blocks, the last of which is not
     /// full.
     #[test]
     fn packets_keep_their_places_and_queues_their_order_beyond_the_first_vector() {

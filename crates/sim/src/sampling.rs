@@ -14,8 +14,8 @@ use accord_units::{Rate, Time};
 const AUDITED: usize = 4096;
 
 impl Core<'_> {
-    /// Finds the queued bytes of each flow that is awake: data on its way that would have arrived
-    /// by now over empty queues [Xia05 eq. 1]. Other flows have no data on the way.
+    /// Finds the queued bytes of each awake flow: data in flight that would have arrived by now
+    /// over empty queues [Xia05 eq. 1]. Other flows have no data in flight.
     fn find_queued(&mut self) {
         let mut queued = std::mem::take(&mut self.queued);
         for &id in &self.awake {
@@ -61,7 +61,8 @@ impl Core<'_> {
         self.awake.retain(|&id| flows[id as usize].stays_awake());
     }
 
-    /// Returns true if each flow's data that has neither arrived nor been lost is on its way.
+    /// Returns true if, for each flow, all data that has neither arrived nor been lost is in
+    /// flight.
     fn is_conserved(&self) -> bool {
         if self.flows.len() > AUDITED {
             return true;
@@ -76,7 +77,7 @@ impl Core<'_> {
         flows.into_iter().all(|(f, there)| f.in_network() == there)
     }
 
-    /// Reports a sample, jumps over time that is to be skipped, and schedules the next sample.
+    /// Reports a sample, jumps over time that can be skipped, and schedules the next sample.
     ///
     /// # Errors
     /// Fails if the observer stops the run.
@@ -100,7 +101,7 @@ impl Core<'_> {
     }
 }
 
-/// Reads a flow. `view` is the state of its sending end, if another stack carries it.
+/// Reads a flow. `view` is the state of its sending end, if a third-party stack carries it.
 fn read_flow(f: &Flow, queued: u64, view: Option<&View>) -> FlowReading {
     let counted = FlowReading {
         active: f.session.is_started() && !(f.session.has_ended() && f.in_network() == 0),
@@ -117,7 +118,7 @@ fn read_flow(f: &Flow, queued: u64, view: Option<&View>) -> FlowReading {
     elements::read_flow(counted, view.copied().unwrap_or_else(|| f.sender.view()))
 }
 
-/// Reads the inner state of a flow. Of a stack of others it is the pace alone.
+/// Reads the inner state of a flow. For a third-party stack it is only the pace.
 pub(crate) fn read_inner(f: &Flow, view: Option<&View>) -> InnerState {
     match view {
         Some(view) => {

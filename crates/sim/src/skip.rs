@@ -1,29 +1,29 @@
-//! Skipping of time in which nothing changes.
+//! Skips time in which nothing changes.
 //!
 //! **Two clocks.** A jump does not touch the state of the network. The engine continues in engine
-//! time, in which a jump takes no time; [`Core::ahead`](crate::core::Core::ahead) is reported time
-//! less engine time. So packets on their way, timers, controllers, estimators and random streams
-//! stay as they are, and none can be forgotten. External times are in reported time: starts, stops
-//! and changes ([`Calendar::bring_forward`](crate::calendar::Calendar::bring_forward)), the end of
-//! the run, the samples, and the times of transfers.
+//! time, in which a jump takes no time. [`Core::ahead`](crate::core::Core::ahead) is reported time
+//! minus engine time. So packets in flight, timers, controllers, estimators and random streams stay
+//! unchanged, and none can be overlooked. External times are in reported time: starts, stops and
+//! changes ([`Calendar::bring_forward`](crate::calendar::Calendar::bring_forward)), the end of the
+//! run, the samples, and the times of transfers.
 //!
 //! **When.** Each start, stop, change, edge of a measured window and end of a jump restarts the
 //! observation. From then on the deliveries of each flow (or group, where groups are recorded) and
 //! the backlog of each link are read once per round trip. `steady.rs` judges the later half of the
-//! readings. If all quantities are steady, and the rates are within 5 % of theory's for this phase,
-//! if there is a theory, the run jumps at the next sample. The jump ends some round trips before
-//! the next external time.
+//! readings. The run jumps at the next sample if all quantities are steady and, where theory is
+//! given, the rates are within 5 % of theory's for this phase. The jump ends a few round trips
+//! before the next external time.
 //!
 //! **Samples in a jump.** A sample within a jump has the mean of each metric over the samples of
 //! the judged half. It repeats the observed means and adds no information. Sent data counts there
 //! as delivered and lost data, so data is conserved over the run.
 //!
-//! **Exceptions.** No time is skipped while an application other than a greedy, constant or Poisson
-//! one is at work; while a flow with data delivers none, because its timers follow the clock; while
-//! open-loop sources offer a link more than it can send and it does not drop yet, because its queue
-//! grows; before the readings span the controllers' memory (`Controller::memory`) and the time in
-//! which token buckets fill; or in a run with fluid flows, with flows of other stacks, with a link whose rate follows a trace,
-//! or with an observer that wants packets or logs.
+//! **Exceptions.** No time is skipped while an application other than a greedy, constant or Poisson one is
+//! active; while a flow with data delivers none, because its timers follow the clock; while open-loop sources
+//! offer a link more than it can send and it does not drop yet, because its queue grows; before the readings
+//! span the controllers' memory (`Controller::memory`) and the time in which token buckets fill; or in a run
+//! with fluid flows, with flows of third-party stacks, with a link whose rate follows a trace, or with an
+//! observer that wants packets or logs.
 
 use crate::carrier::stack;
 use crate::steady::Readings;
@@ -34,10 +34,10 @@ use std::ops::Range;
 
 /// The observation that decides on jumps.
 pub struct Skip<'a> {
-    /// The run of theory. No time is skipped where rates differ from its.
+    /// The run of theory. No time is skipped while rates differ from it.
     pub theory: Option<&'a Run>,
-    /// The reported times at which something may change or a measurement begins or ends, latest
-    /// first.
+    /// The reported times, latest first, at which something may change or a measurement begins or
+    /// ends.
     pub edges: Vec<Time>,
     pub watched: Vec<Watched>,
     /// The size of the largest data packet, in bytes.
@@ -51,18 +51,18 @@ pub struct Skip<'a> {
     pub settled: Option<Time>,
     /// The jumps, in reported time.
     pub jumps: Vec<Window>,
-    /// The reason why the last judgement did not allow a jump.
+    /// The reason why the last judgement ruled out a jump.
     pub why: String,
 }
 
 /// An observed flow, group or link.
 pub struct Watched {
     pub entity: Entity,
-    /// The flows of a flow or a group.
+    /// The observed flow, or the flows of the group.
     pub flows: Range<usize>,
-    /// The bytes delivered so far, or the integral of the backlog so far in byte-seconds.
+    /// The bytes delivered so far, or the integral of the backlog so far, in byte-seconds.
     pub readings: Readings,
-    /// The packets that a link has dropped so far.
+    /// The number of packets that a link has dropped so far.
     pub drops: Readings,
 }
 
@@ -78,7 +78,7 @@ impl Watched {
 }
 
 impl<'a> Skip<'a> {
-    /// Creates the observation of a run. The error is the reason why no time can be skipped.
+    /// Creates the observation of a run. The error gives the reason why no time can be skipped.
     pub fn new(
         scenario: &'a Scenario,
         theory: Option<&'a Run>,
@@ -137,7 +137,7 @@ impl<'a> Skip<'a> {
         self.next
     }
 
-    /// Returns true if an edge has been passed since the last call. `now` is in reported time.
+    /// Returns true if the run has passed an edge since the last call. `now` is in reported time.
     pub fn passes_edge(&mut self, now: Time) -> bool {
         let before = self.edges.len();
         while self.edges.pop_if(|edge| *edge <= now).is_some() {}

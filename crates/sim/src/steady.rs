@@ -2,18 +2,18 @@
 //!
 //! The readings of a window are divided into [`BATCHES`] batches of equal length. The means of
 //! batches are nearly normal, and nearly independent if a batch holds several cycles of the
-//! quantity. If neighbours are correlated, the error is widened as for a process of first order. A
-//! straight line is fitted to the means. The quantity is steady if the line does not rise or fall
-//! over the window at 99 % confidence, or by at most [`DRIFT`] of the mean, and if a rise or fall
-//! of [`UNSEEN`] of the mean is excluded at 99 % confidence. The second bound also bounds the error
-//! of the mean: the error of the line's rise is √12 times that of the mean, so the mean is
-//! known to within 1.1 % at 95 %.
+//! quantity. If neighbours are correlated, the error is widened as for a first-order process. A
+//! straight line is fitted to the means. The quantity is steady under two conditions. At 99 %
+//! confidence the line does not rise or fall over the window, or it does so by at most [`DRIFT`] of
+//! the mean. And a rise or fall of [`UNSEEN`] of the mean is excluded at 99 % confidence. The
+//! second bound also bounds the error of the mean: the error of the line's rise is √12 times that
+//! of the mean, so the mean is known to within 1.1 % at 95 %.
 //!
-//! A significant drift is extrapolated over the jump that is to follow, which may be many times as
-//! long as the window. It may be at most [`DRIFT`] there.
+//! A significant drift is extrapolated over the jump that follows, which may be many times as long
+//! as the window. It may be at most [`DRIFT`] over the jump.
 //!
-//! A cycle longer than the window looks like a drift or like correlated batches, if it is visible
-//! in the window at all. A cycle of several windows may go undetected.
+//! A cycle longer than the window resembles a drift or correlated batches, if it is visible in the
+//! window at all. A cycle of several windows may go undetected.
 
 /// The number of batches of a window.
 const BATCHES: usize = 32;
@@ -22,12 +22,12 @@ const DRIFT: f64 = 0.01;
 /// The drift that must be excluded, relative to the mean.
 const UNSEEN: f64 = 0.05;
 /// The quantile of Student's distribution for a two-sided interval of 99 %, with two degrees of
-/// freedom fewer than batches.
+/// freedom fewer than there are batches.
 const STUDENT: f64 = 2.750;
 /// The upper bound of the estimated correlation of neighbours.
 const CORRELATION: f64 = 0.95;
 
-/// The number of readings before the first judgement, and the number between two.
+/// The number of readings before the first judgement, and the number between two judgements.
 const FIRST: usize = 4 * BATCHES;
 const EVERY: usize = 2 * BATCHES;
 /// The number of readings at which every other one is discarded.
@@ -36,8 +36,8 @@ const MOST: usize = 8 * BATCHES;
 /// The means of the batches of a window.
 type Batches = [f64; BATCHES];
 
-/// The sums of a cumulative quantity at each reading. The number of periods is one less than the
-/// number of sums.
+/// The values of a cumulative quantity at each reading. There is one period fewer than there are
+/// values.
 #[derive(Clone, Debug, Default)]
 pub struct Readings(Vec<f64>);
 
@@ -97,9 +97,9 @@ impl Readings {
 pub enum Steadiness {
     /// The quantity is steady at this mean.
     Settled(f64),
-    /// The quantity would drift by this part of its mean over the jump.
+    /// The quantity would drift by this fraction of its mean over the jump.
     Drifts(f64),
-    /// The quantity varies so much that a drift of this part of its mean cannot be excluded.
+    /// The variation of the quantity is too large to exclude a drift of this fraction of its mean.
     Varies(f64),
 }
 
@@ -116,7 +116,7 @@ fn judge(batches: &Batches, grain: f64, longer: f64) -> Steadiness {
     }
 }
 
-/// The straight line of least squares through the means of batches.
+/// The least-squares line through the means of batches.
 struct Trend {
     mean: f64,
     /// The rise from the first batch to the last.
@@ -151,7 +151,7 @@ mod tests {
     use super::*;
     use accord_traffic::{Dice, Purpose};
 
-    /// Draws of a process of first order with mean 0 and standard deviation 1.
+    /// Draws from a first-order process with mean 0 and standard deviation 1.
     struct Noise {
         dice: Dice,
         correlation: f64,
@@ -203,8 +203,8 @@ mod tests {
 
     const SERIES: u64 = 400;
 
-    /// Returns the share of many series that are found steady, and among these the share whose mean
-    /// is off by more than `off`.
+    /// Returns the share of many series that are judged steady, and among these the share whose
+    /// mean is off by more than `off`.
     fn settled(
         off: f64,
         most: usize,
@@ -229,12 +229,12 @@ mod tests {
         assert_eq!(judge(&[0.0; BATCHES], 1.0, 1e6), Steadiness::Settled(0.0));
         // A quantity far below the resolution of readings does not drift.
         assert!(matches!(judge(&rising, 1e4, 1.0), Steadiness::Settled(_)));
-        // 0.3 % over the window is none, and is 3 % over ten times as long.
+        // 0.3 % over the window does not count as a drift, but is 3 % over ten times the window.
         assert!(matches!(judge(&rising, 1e4, 10.0), Steadiness::Drifts(_)));
     }
 
-    /// A steady quantity is found steady, with the precision stated at the head of this file,
-    /// whether neighbours are correlated or not.
+    /// A steady quantity is judged steady, with the precision stated at the head of this file, with
+    /// and without correlation of neighbours.
     #[test]
     fn rest_is_found() {
         for (size, correlation) in [(0.03, 0.0), (0.1, 0.0), (0.1, 0.5), (0.1, 0.9)] {
@@ -248,7 +248,7 @@ mod tests {
     }
 
     /// The rate of false positives over all judgements of a long series. The drift is 6 % over the
-    /// later half of any number of readings, just above the drift that must be excluded.
+    /// later half of any number of readings, which is just above the drift that must be excluded.
     #[test]
     fn a_drift_is_not_taken_for_rest() {
         for (size, correlation) in [(0.0, 0.0), (0.03, 0.0), (0.1, 0.5), (0.3, 0.9)] {

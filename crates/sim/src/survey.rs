@@ -1,6 +1,6 @@
-//! The properties of links from which both engines lay out their networks.
+//! The properties of links from which both engines derive their layouts.
 //!
-//! Each pass takes the result of the pass before it: [`Survey`], [`Ports`], and then the passes of
+//! Each pass takes the result of the previous pass: [`Survey`], [`Ports`], and then the passes of
 //! the engine's own layout.
 
 use crate::flow::Flow;
@@ -9,8 +9,8 @@ use accord_scenario::{Change, Limit, Link, LinkId, Scenario};
 use accord_transport::Sender;
 use std::collections::BTreeMap;
 
-/// The forms of a port, from the most general to the cheapest, as the link and its packets allow.
-/// Two forms that a link allows give the same departures.
+/// The forms of a port, from the most general to the cheapest. The link and its packets decide
+/// which are possible. All possible forms give the same departures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Form {
     /// Holds its packets. The engine ends each service.
@@ -119,7 +119,7 @@ impl Survey {
                 same if same == from => same,
                 _ => PacketSource::Several,
             };
-            // A link that reorders packets does not know their order of arrival when it sends.
+            // When a reordering link sends packets, it does not know their order of arrival.
             from = if link.parts.as_deref().is_some_and(|parts| parts.reorders()) {
                 PacketSource::Several
             } else {
@@ -132,7 +132,7 @@ impl Survey {
     pub fn ports(self, scenario: &Scenario, most: Form) -> Ports {
         let mut forms: Vec<Form> = scenario.links.iter().map(form).collect();
         for (form, changed) in forms.iter_mut().zip(&self.changed) {
-            // A change applies to the packet in service and to those behind it.
+            // A change applies to the packet in service and to later packets.
             if *changed {
                 *form = Form::Stepped;
             }
@@ -145,7 +145,7 @@ impl Survey {
 /// Returns the cheapest form of port that the link itself allows.
 fn form(link: &Link) -> Form {
     // `Parts` act on packets at their events. A packet that the wire loses is lost when it leaves
-    // the port, not before.
+    // the port and not before.
     if link.is_lossy() || link.parts.is_some() {
         return Form::Stepped;
     }
@@ -163,8 +163,8 @@ pub fn is_droptail(link: &Link) -> bool {
     aqm.passes_all() && matches!(aqm.structure(), Structure::Fifo)
 }
 
-/// Returns the parts of a path before and behind the path of a tunnel. Without a tunnel all of the
-/// path is before.
+/// Returns the parts of a path before and after the path of a tunnel. Without a tunnel the whole
+/// path counts as before.
 pub fn around<'a>(path: &'a [LinkId], inside: Option<&[LinkId]>) -> (&'a [LinkId], &'a [LinkId]) {
     let Some(inside) = inside else {
         return (path, &[]);

@@ -22,7 +22,7 @@ pub struct Ticket {
     value: u64,
 }
 
-/// The acknowledgement in a packet, if it has one.
+/// The acknowledgement in a packet, if any.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Answer {
     /// No acknowledgement. The packet collects virtual delay.
@@ -95,7 +95,7 @@ impl accord_port::PortPacket for Ticket {
         }
     }
 
-    /// An acknowledgement with a gap is never superseded, because no other one may report its
+    /// An acknowledgement with a gap is never superseded, because possibly no other one reports its
     /// block.
     fn is_superseded_by(&self, newer: &Ticket) -> bool {
         self.answer == Answer::Plain
@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    /// Data whose receiver does not read virtual delay is not changed.
+    /// Data whose receiver does not read virtual delay is left unchanged.
     #[test]
     fn data_of_streams_collects_no_virtual_delay() {
         let data = Segment::Data { number: 3, sent: Time::ZERO };

@@ -13,13 +13,13 @@ use accord_scenario::LinkId;
 use accord_units::Time;
 
 impl EventsEngine<'_> {
-    /// Returns true if packets out of a link leave the machine.
+    /// Returns true if packets from a link leave the machine.
     #[inline]
     pub fn leaves(&self, link: LinkId) -> bool {
         self.outside.as_ref().is_some_and(|outside| outside.leaves(link))
     }
 
-    /// Puts a packet on the wire of a link out of which it leaves the machine at `at`.
+    /// Puts a packet on the wire of a link. The packet leaves the machine from there at `at`.
     pub fn leave_machine(&mut self, link: LinkId, handle: Handle, at: Time) {
         self.core.pool.packet(handle).hop += 1;
         if let Some(outside) = &mut self.outside {
@@ -33,7 +33,7 @@ impl EventsEngine<'_> {
         Some((link, at, self.remove(handle)))
     }
 
-    /// Takes a packet from outside, which comes out of `link` at `at`.
+    /// Takes a packet from outside, which leaves the wire of `link` at `at`.
     pub fn enter_machine(&mut self, link: LinkId, parcel: Parcel, at: Time) {
         let handle = self.insert(parcel);
         self.await_arrival(handle, WireExit { link, at });
@@ -55,7 +55,7 @@ impl EventsEngine<'_> {
         Parcel { packet, bytes: whole.and_then(|others| others.take(handle)) }
     }
 
-    /// Takes the part of a sample, and schedules the next sample.
+    /// Takes the machine's part of a sample, and schedules the next sample.
     pub fn take_part(&mut self) {
         let part = self.read_part();
         let core = &mut self.core;

@@ -8,7 +8,7 @@ use accord_transport::Segment;
 use accord_units::{Bytes, Time};
 
 impl EventsEngine<'_> {
-    /// Carries out the next change of the scenario.
+    /// Applies the next change of the scenario.
     pub fn change(&mut self) {
         let Some(Event { change, .. }) = self.changes.next() else {
             return debug_assert!(false, "each is in the calendar once");
@@ -38,8 +38,8 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Updates base round-trip times. They apply to new packets, and to packets on the way that
-    /// have not passed `link` yet.
+    /// Updates base round-trip times. They apply to new packets, and to packets in flight that have
+    /// not yet passed `link`.
     fn path_changed(&mut self, link: Option<LinkId>) {
         let mut changed = false;
         for id in 0..self.core.flows.len() {
@@ -54,7 +54,7 @@ impl EventsEngine<'_> {
         let Some(link) = link.filter(|_| changed) else {
             return;
         };
-        // A machine does not know the packets that are elsewhere: they count as not passed yet.
+        // A machine does not know the packets that are elsewhere. They count as not yet passed.
         let here = if self.outside.is_some() { Time::ZERO } else { Time::MAX };
         let mut first = vec![here; self.core.flows.len()];
         for packet in self.core.packets() {

@@ -53,7 +53,7 @@ impl EventsEngine<'_> {
         let reply = flow.answer(packet.flow, packet.aggregate, reply);
         let handle = self.core.pool.insert(reply);
         self.send(handle, reply.hop);
-        // The tunnel counts the datagram, and the packet in it goes on.
+        // The tunnel counts the datagram, and the packet inside continues.
         if let Segment::Count { .. } = reply.segment {
             self.leave_tunnel(&packet);
         }
@@ -66,7 +66,7 @@ impl EventsEngine<'_> {
         self.send_all(id, numbers);
     }
 
-    /// Sends these packets of a sender, or one by one those that are due, and sets its timer.
+    /// Sends these packets of a sender, or else those that are due, one by one, and sets its timer.
     fn send_all(&mut self, id: usize, numbers: Option<Range<u64>>) {
         let sent = self.core.now;
         let again = match numbers {
@@ -105,7 +105,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Gives a new data packet of a flow to its host, which completes it at `at`.
+    /// Passes a new data packet of a flow to its host, which completes it at `at`.
     #[inline]
     pub fn process(&mut self, id: usize, handle: Handle, first: u32, at: Time) {
         let hop = self.paths.hop(first);
@@ -130,7 +130,7 @@ impl EventsEngine<'_> {
         self.traverse(handle, hop, self.core.now);
     }
 
-    /// Wakes a sender, if its pending wake-up is now.
+    /// Wakes a sender if its pending wake-up is now.
     pub fn wake(&mut self, id: usize) {
         if self.core.wake(id) {
             self.pump(id);

@@ -1,4 +1,4 @@
-//! The engine: takes the next event from the calendar and carries it out.
+//! The engine: takes the next event from the calendar and handles it.
 
 use super::layout::{EventsLayout, Paths, Reroute};
 use super::other::Others;
@@ -19,19 +19,19 @@ pub struct EventsEngine<'a> {
     pub core: Core<'a>,
     pub wires: Vec<Wire>,
     pub paths: Paths,
-    /// The changes of the scenario to come, in the order of the scenario. The calendar does not
-    /// keep that order among changes of one time, and a flow in a tunnel has to be rerouted after
-    /// its tunnel.
+    /// The coming changes, in the order of the scenario. The calendar does not keep that order
+    /// among simultaneous changes, and a flow in a tunnel must be rerouted after its tunnel.
     pub changes: std::slice::Iter<'a, Event>,
-    /// The stalls of links in the live run that is repeated, by link. Empty if there are none.
+    /// The stalls of links in the live run that is repeated, by link. The list is empty if there
+    /// are none.
     pub stalls: Vec<Option<&'a Stalls>>,
-    /// The capture of packets, if the observer wants it.
+    /// The capture of packets if the observer wants one.
     pub tap: Option<Box<Capture>>,
-    /// The changes of routes to come.
+    /// The coming changes of routes.
     pub reroutes: std::vec::IntoIter<Reroute>,
-    /// The flows of other stacks, if there are any.
+    /// The flows of third-party stacks, if any.
     pub others: Option<Box<Others>>,
-    /// The outside, if the engine has only some of the nodes or some of the ends.
+    /// The outside, if the engine simulates only some of the nodes or ends.
     pub outside: Option<Box<Outside>>,
 }
 
@@ -105,7 +105,7 @@ impl<'a> EventsEngine<'a> {
         self.core.begin_logs(observer);
         while let Some((time, kind, index)) = self.core.calendar.pop() {
             self.core.event(time);
-            // The packet of the next event was last touched milliseconds ago. It is prefetched
+            // The packet of the next event was last touched milliseconds ago, so it is prefetched
             // during this event.
             if self.core.pool.is_large()
                 && let Some((EventKind::Arrive, link)) = self.core.calendar.peek()
@@ -115,7 +115,7 @@ impl<'a> EventsEngine<'a> {
             self.handle(kind, index, |engine| engine.sample(observer))?;
             self.core.progress(observer)?;
         }
-        // The end itself is a part of the run.
+        // The end itself is part of the run.
         self.core.now = self.core.limits.end;
         self.end_others();
         self.show_packets(observer);
@@ -169,7 +169,7 @@ impl<'a> EventsEngine<'a> {
         core.end_sample(&mut read, observer)
     }
 
-    /// Passes the packets and the logs since the last call to the observer, if it wants them.
+    /// Passes the packets and the logs since the last call to the observer if it wants them.
     fn show_packets(&mut self, observer: &mut dyn Observer) {
         if let Some(tap) = &mut self.tap {
             observer.packets(&tap.take());

@@ -9,7 +9,7 @@ use accord_units::Time;
 use std::cmp::Reverse;
 
 impl EventsEngine<'_> {
-    /// Moves the first packet on a wire on to its next hop.
+    /// Moves the first packet on a wire to its next hop.
     #[inline]
     pub fn arrive(&mut self, link: usize) {
         let in_flight = &mut self.wires[link].in_flight;
@@ -25,8 +25,8 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Moves a packet that leaves a reordering wire now to the packets in order, so it arrives
-    /// as others do.
+    /// Moves a packet that now leaves a reordering wire to the ordered packets, so it arrives as
+    /// they do.
     #[cold]
     pub fn overtake(&mut self, link: usize) {
         let wire = &mut self.wires[link];
@@ -38,7 +38,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Moves a packet on from the port of `hop`, up to the next event.
+    /// Forwards a packet from the port of `hop`, up to the next event.
     pub fn traverse(&mut self, handle: Handle, mut hop: Hop, mut at: Time) {
         loop {
             let packet = self.core.pool.packet(handle);
@@ -62,7 +62,7 @@ impl EventsEngine<'_> {
                     },
                     EventPort::TunnelEdge(_) => return self.enter_tunnel(link, handle),
                 };
-                // The wires of these ports lose no packets. They have no stalls either: a run with
+                // The wires of these ports lose no packets. Nor do they have stalls: a run with
                 // stalls takes no shortcuts, so its packets pass `leave`.
                 at = sent + wire.delay;
                 exit = WireExit { link, at };
@@ -94,7 +94,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Moves a packet on that enters the wire of `link` at `sent`. The wire has neither loss nor
+    /// Forwards a packet that enters the wire of `link` at `sent`. The wire has neither loss nor
     /// stalls.
     #[inline(always)]
     pub fn depart(&mut self, link: usize, handle: Handle, sent: Time) {
@@ -102,7 +102,7 @@ impl EventsEngine<'_> {
         self.proceed(handle, WireExit { link, at });
     }
 
-    /// Moves a packet on from the far end of a wire.
+    /// Forwards a packet from the far end of a wire.
     #[inline(always)]
     fn proceed(&mut self, handle: Handle, exit: WireExit) {
         let packet = self.core.pool.packet(handle);
@@ -117,8 +117,8 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Moves a packet on that enters the wire of `link` at `sent`, unless the wire loses it. It
-    /// comes out not before `earliest`.
+    /// Forwards a packet that enters the wire of `link` at `sent`, unless the wire loses it. The
+    /// packet comes out no earlier than `earliest`.
     pub fn leave(&mut self, link: usize, handle: Handle, sent: Time, earliest: Time) {
         let wire = &mut self.wires[link];
         let packet = self.core.pool.packet(handle);
@@ -136,8 +136,8 @@ impl EventsEngine<'_> {
         self.proceed(handle, WireExit { link, at });
     }
 
-    /// Delivers data ahead of the clock, as of `at`. Returns whether there is an answer, which takes the
-    /// place of the data at its first hop.
+    /// Delivers data ahead of the clock, as of `at`. Returns whether there is an answer, which replaces the
+    /// data at its first hop.
     #[inline]
     fn deliver_ahead(&mut self, handle: Handle, at: Time) -> bool {
         let is_answered = self.core.deliver_ahead(handle, at);
@@ -159,7 +159,7 @@ impl EventsEngine<'_> {
         self.depart(link, handle, sent);
     }
 
-    /// Delivers data ahead of the clock, and moves the answer on.
+    /// Delivers data ahead of the clock, and forwards the answer.
     #[inline(never)]
     fn answer_ahead(&mut self, handle: Handle, exit: WireExit) {
         if !self.deliver_ahead(handle, exit.at) {

@@ -1,20 +1,20 @@
-//! The network of the events engine, and the events that a run can leave out.
+//! The network of the events engine, and the events that it can leave out.
 //!
 //! - The end of a service is known when the service begins, so the packet can move on at once
 //!   ([`Form::Port`]). The link must not lose packets on its wire, and its rate and delay must not
-//!   change. A departure then needs an event only while another packet waits for it.
+//!   change. Then a departure needs an event only while another packet waits for it.
 //! - A port with one FIFO queue, a discipline that judges arrivals only, and a fixed rate knows a
-//!   packet's departure at its arrival ([`Form::Timeline`], [`Form::Pipe`]), so a hop takes
-//!   one event, not two.
+//!   packet's departure at its arrival ([`Form::Timeline`], [`Form::Pipe`]). So a hop takes one
+//!   event instead of two.
 //! - A pipe that only one other link feeds is *cut-through* and needs no event
 //!   ([`Hop::is_cut_through`]). Its packets arrive in the order in which the other link sends them,
 //!   and its state is not read before the end. The same holds for a pipe that only the host of one
 //!   sender feeds, because the host knows its completion times.
-//! - A receiver behind a pipe, which answers into a pipe that only it feeds, takes packets ahead of
-//!   the clock as well, because only the sender sees the effect. The counters of a packet are read
-//!   at the next sample after its arrival.
+//! - A receiver behind a pipe that answers into a pipe of its own also takes packets ahead of the
+//!   clock, because only the sender sees the effect. The counters of a packet are read at the next
+//!   sample after its arrival.
 //!
-//! All of this is exact: `tests/shortcuts.rs` runs scenarios with and without it.
+//! All of these shortcuts are exact: `tests/shortcuts.rs` runs scenarios with and without them.
 //!
 //! In the events engine `newreno-10` takes 1.7 times the instructions without cut-through hops,
 //! `newreno-250` and `vegas-250` 1.6 times. If departures are not known at arrival either,
@@ -60,7 +60,7 @@ pub struct Paths {
     cut_through: Vec<bool>,
 }
 
-/// A route that a flow takes later: the flow, and the first hops of its forward and reverse path.
+/// A later route of a flow: the flow, and the first hops of its forward and reverse paths.
 pub type Reroute = (usize, [u32; 2]);
 
 impl CutThroughLinks {
@@ -85,7 +85,7 @@ impl CutThroughLinks {
             let (last, back) = (f.path[f.path.len() - 1], f.reverse_path[0]);
             !ports.survey.rerouted[id]
                 && f.through.is_none()
-                // Its receiver sends at times of its own.
+                // Its receiver sends at independent times.
                 && stack(f).is_none()
                 && pipe(last)
                 && match flows[id].receiver {
@@ -106,7 +106,7 @@ impl CutThroughLinks {
 impl CutThroughReceivers {
     fn lay(self, scenario: &Scenario, tunnels: &[usize], flows: &mut [Flow]) -> EventsLayout {
         let CutThroughLinks { ports, cut_through } = self.cut_through;
-        // Queued packets are distinguished from packets on the wire by their delays.
+        // Delays distinguish queued packets from packets on the wire.
         let parts = |id: LinkId| scenario.links[id].parts.as_deref();
         let changing =
             |id: LinkId| ports.survey.changed[id] || parts(id).is_some_and(|p| p.delays());
@@ -136,7 +136,7 @@ impl CutThroughReceivers {
 }
 
 impl EventsLayout {
-    /// Lays the network out, and sets the paths of flows. The edges of `tunnels` follow the links.
+    /// Lays out the network, and sets the paths of flows. The edges of `tunnels` follow the links.
     pub fn new(
         ports: Ports,
         scenario: &Scenario,
@@ -161,8 +161,8 @@ impl Paths {
         hops.take_while(|hop| !hop.is_end())
     }
 
-    /// Adds a path of a flow. `inside` is the tunnel that the flow rides in, with its path. Returns the
-    /// first hop.
+    /// Adds a path of a flow. `inside` is the tunnel that carries the flow, with its path. Returns the first
+    /// hop.
     fn add(
         &mut self,
         path: &[LinkId],

@@ -1,13 +1,12 @@
 //! The events engine over some of the nodes, with an outside.
 //!
-//! A machine has no clock and no sockets. Its driver passes it the packets that enter, and the time
-//! up to which it is to go on. The machine handles each event as of its due time, so a port that
-//! is served late loses none of its rate. The driver then takes the results: packets that leave,
-//! samples, and orders to ends outside. There are no other influences, so a run is the same whenever
-//! the same packets enter.
+//! A machine has no clock and no sockets. Its driver passes the packets that enter and the time up to which
+//! the machine should run. The machine handles each event as of its due time, so a port that is served late
+//! loses none of its rate. The driver then takes the results: packets that leave, samples, and orders to ends
+//! outside. There are no other inputs, so the same packets give the same run.
 //!
-//! Each departure and each arrival has its event. The shortcuts of the packet engine need to know all
-//! that feeds a link, and a change of its rate.
+//! Each departure and each arrival has its event. The packet engine's shortcuts would require knowledge of
+//! all packets that enter a link and of changes of its rate.
 
 use super::engine::EventsEngine;
 use super::other::{CarriedEnd, Order, Others};
@@ -30,9 +29,9 @@ use std::convert::Infallible;
 /// A packet that leaves a machine.
 #[derive(Clone, Debug)]
 pub struct Departure {
-    /// The link out of which it comes.
+    /// The link from which it comes.
     pub link: LinkId,
-    /// The time at which it does.
+    /// The time at which it leaves.
     pub at: Time,
     /// The packet.
     pub parcel: Parcel,
@@ -41,15 +40,15 @@ pub struct Departure {
 /// The final counters of a machine.
 #[derive(Debug)]
 pub struct Tally {
-    /// The transfers of the flows that it sent.
+    /// The transfers of the flows that the machine sent.
     pub transfers: Transfers,
-    /// The digest of the packets that ended there.
+    /// The digest of the packets that ended in the machine.
     pub digest: Digest,
-    /// The packets that its ports have served.
+    /// The number of packets that its ports have served.
     pub hops: u64,
     /// The number of events handled.
     pub steps: u64,
-    /// The connections of other stacks that broke.
+    /// The connections of third-party stacks that broke.
     pub broken: Vec<Broken>,
 }
 
@@ -90,14 +89,14 @@ impl<'a> Machine<'a> {
         machine
     }
 
-    /// Makes the senders of the machine keep logs, which its samples hold.
+    /// Makes the senders of the machine keep logs, which samples contain.
     pub fn keep_logs(&mut self) {
         let core = &mut self.engine.core;
         let flows = core.scenario.flows.iter().zip(&mut core.flows);
         flows.filter(|(f, _)| f.carrier == Carrier::Ours).for_each(|(_, flow)| flow.keep_log());
     }
 
-    /// Makes the machine keep the packets that leave its ports, for [`Machine::captured`].
+    /// Makes the machine record the packets that leave its ports, for [`Machine::captured`].
     pub fn keep_packets(&mut self) {
         // The file has begun elsewhere.
         self.engine.tap = Some(Box::default());
@@ -108,11 +107,11 @@ impl<'a> Machine<'a> {
         self.engine.tap.as_mut().map_or_else(Vec::new, |tap| tap.take())
     }
 
-    /// Takes an end of another stack's connection that carries a flow: 0 is that at its source, and 1 that at
-    /// its sink.
+    /// Takes an end of a third-party connection that carries a flow: 0 is the end at its source, and 1 that
+    /// at its sink.
     ///
     /// # Panics
-    /// Panics if no other stack carries the flow.
+    /// Panics if no third-party stack carries the flow.
     pub fn connect(&mut self, flow: usize, end: usize, carried: CarriedEnd) {
         let other = self.engine.others.as_mut().and_then(|others| others.get_mut(flow));
         let other = other.expect("another stack carries the flow");
@@ -127,9 +126,9 @@ impl<'a> Machine<'a> {
         self.engine.outside.as_mut().expect("a machine has an outside")
     }
 
-    /// The time for which an event has no effect outside, except for packets already on their wires:
-    /// the shortest delay of a link. It is zero if the machine has an end of the kernel or of a
-    /// program, which has its own clock.
+    /// The time for which an event has no effect outside, except for packets already on their wires: the
+    /// shortest delay of a link. It is zero if the machine has an end in the kernel or in a program, which
+    /// has its own clock.
     fn look_ahead(&mut self) {
         let core = &self.engine.core;
         let ends = |flow: usize| {
@@ -157,9 +156,9 @@ impl<'a> Machine<'a> {
         self.lookahead
     }
 
-    /// Returns the link out of which a packet of a flow comes when it reaches `node` by its route of
-    /// this number, and its next hop. Returns `None` if that route does not lead there.
-    /// `is_answer` is true for the reverse path.
+    /// Returns the link from which a packet of a flow comes when it reaches `node` by its route of this
+    /// number, and its next hop. Returns `None` if that route does not lead there. `is_answer` is true for
+    /// the reverse path.
     pub fn place(
         &self,
         flow: usize,
@@ -171,18 +170,18 @@ impl<'a> Machine<'a> {
         self.outside().place(self.engine.core.scenario, &self.engine.paths, way, node)
     }
 
-    /// Returns the number of the route that a packet takes, among the routes of its flow.
+    /// Returns the number of a packet's route among the routes of its flow.
     pub fn route(&self, packet: &Packet) -> u16 {
         self.outside().route(packet) as u16
     }
 
-    /// Returns true if another stack carries a flow.
+    /// Returns true if a third-party stack carries a flow.
     pub fn is_other(&self, flow: usize) -> bool {
         self.engine.is_other(flow)
     }
 
-    /// Returns a packet of our endpoints that is to enter, with its next hop. `tos` is its octet of
-    /// DSCP and ECN, and `delay` the virtual delay that it has collected.
+    /// Returns an entering packet of our endpoints, with its next hop. `tos` is its octet of DSCP
+    /// and ECN, and `delay` the virtual delay that it has collected.
     pub fn segment(
         &self,
         (flow, hop): (usize, u32),
@@ -204,7 +203,7 @@ impl<'a> Machine<'a> {
         Parcel { packet, bytes: None }
     }
 
-    /// Returns an IP packet of another stack that is to enter, with its next hop. `way` is 0 if the
+    /// Returns an entering IP packet of a third-party stack, with its next hop. `way` is 0 if the
     /// source sent it and 1 if the sink did.
     pub fn whole(&self, (flow, hop): (usize, u32), way: usize, whole: &Whole) -> Parcel {
         let aggregate = self.engine.core.flows[flow].aggregate;
@@ -212,7 +211,7 @@ impl<'a> Machine<'a> {
         Parcel { packet, bytes: Some(whole.bytes.into()) }
     }
 
-    /// The present rate of a link of the machine.
+    /// The current rate of a link of the machine.
     pub fn rate(&self, link: LinkId) -> Rate {
         match &self.engine.wires[link].port {
             EventPort::Buffered(held) => held.port.port.rate(),
@@ -220,20 +219,20 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Takes a packet from outside, which comes out of `link` at `at`. That is not before
-    /// [`Machine::now`], nor before an earlier packet out of that link.
+    /// Takes a packet from outside, which leaves the wire of `link` at `at`. This is not before
+    /// [`Machine::now`], nor before an earlier packet from that link.
     pub fn enter(&mut self, link: LinkId, parcel: Parcel, at: Time) {
         debug_assert!(at >= self.now());
         self.engine.enter_machine(link, parcel, at);
     }
 
-    /// Sends an IP packet of another stack now, from an end outside at a node of the machine. `way` is
+    /// Sends an IP packet of a third-party stack now, from an end outside at a node of the machine. `way` is
     /// 0 from the source and 1 from the sink.
     pub fn send(&mut self, flow: usize, way: usize, whole: &Whole) {
         self.engine.send_whole(flow, way, whole);
     }
 
-    /// Takes an IP packet of a flow that comes out of its tunnel now, at a node of the machine.
+    /// Takes an IP packet of a flow that now comes out of its tunnel, at a node of the machine.
     pub fn leave_tunnel(&mut self, flow: usize, whole: &Whole) {
         self.engine.leave_other_tunnel(flow, whole);
     }
@@ -278,7 +277,7 @@ impl<'a> Machine<'a> {
         let effects = core.calendar.pending().map(|(at, kind, index)| match kind {
             EventKind::Sample | EventKind::Watch | EventKind::Change => at,
             EventKind::Sent | EventKind::Discipline => at + self.engine.wires[index].delay,
-            // The timer was set again: this event does nothing.
+            // The timer was set again, so this event does nothing.
             EventKind::Wake if core.wakes[index] != at => Time::MAX,
             _ => at + self.lookahead,
         });

@@ -1,13 +1,15 @@
-//! Limits on the ends of other stacks, so no run hangs because of one.
+//! Limits on the ends of third-party stacks, so that no end can hang a run.
 
 use accord_units::{Bytes, Duration, Time};
 
-/// The wake-ups at one time, without a datagram, above which an end is broken.
+/// The number of wake-ups at one time, without a datagram, above which an end is broken.
 const MOST_TURNS: u32 = 1_000;
-/// The datagrams within a [`SPAN`] above which an end is broken: full packets of Ethernet at 240 Gbps.
+/// The number of datagrams within a [`SPAN`] above which an end is broken: full packets of Ethernet at 240
+/// Gbps.
 const MOST_SENT: u32 = 20_000;
 const SPAN: Duration = Duration::from_ms(1);
-/// The data of one flow on the way above which its sending end is broken: each packet takes memory.
+/// The data of one flow in the network above which its sending end is broken, because each packet
+/// takes memory.
 const MOST_AWAY: Bytes = Bytes::new(1 << 30);
 
 /// The recent actions of an end.
@@ -15,11 +17,11 @@ const MOST_AWAY: Bytes = Bytes::new(1 << 30);
 pub struct Meter {
     /// The time of the last wake-up.
     woken: Time,
-    /// The wake-ups at that time since the last datagram.
+    /// The number of wake-ups at that time since the last datagram.
     turns: u32,
-    /// The begin of the present span.
+    /// The start of the present span.
     begun: Time,
-    /// The datagrams in the present span.
+    /// The number of datagrams in the present span.
     sent: u32,
 }
 
@@ -32,7 +34,7 @@ impl Meter {
         self.turns += 1;
     }
 
-    /// Returns the fault of the next wake-up at `wanted`, if it has one.
+    /// Returns the fault of the next wake-up at `wanted`, if any.
     pub fn spins(&self, wanted: Time) -> Option<String> {
         if self.turns < MOST_TURNS || wanted > self.woken {
             return None;
@@ -45,8 +47,7 @@ impl Meter {
         })
     }
 
-    /// Counts a datagram. Returns its fault, if it has one. `away` is the data of the
-    /// flow on its way.
+    /// Counts a datagram. Returns its fault, if any. `away` is the flow's data in the network.
     pub fn send(&mut self, now: Time, away: Bytes) -> Option<String> {
         self.turns = 0;
         if now.since(self.begun) >= SPAN {

@@ -1,5 +1,4 @@
-//! The events engine: an event for each packet that reaches a link, unless the layout can leave it
-//! out.
+//! The events engine: one event per packet that reaches a link, unless the layout can leave it out.
 //!
 //! The events engine runs every scenario. Its concepts, in reading order:
 //!
@@ -19,7 +18,7 @@
 //!    (`ticket.rs`). It is **stepped** if the engine ends each service.
 //! 9. **Timeline** and **pipe** (`pipe.rs`): ports whose departures are known at arrival.
 //! 10. **Tunnel edge** (`tunnels.rs`): the queue at the entry of a tunnel between gateways.
-//! 11. **Engine** (`engine.rs`): takes the next event from the calendar and carries it out.
+//! 11. **Engine** (`engine.rs`): takes the next event from the calendar and handles it.
 //! 12. **Traverse** (`forward.rs`): moves a packet over hops up to its next event.
 //! 13. **Enter**, **resume** and **sent** (`ports.rs`): offer a packet to a buffered port, begin a
 //!     service, and end one.
@@ -34,12 +33,12 @@
 //! 20. **Machine** (`machine.rs`): the engine over some of the nodes, with an **outside**
 //!     (`outside.rs`). **Parcels** (`parcel.rs`) leave and enter it (`border.rs`), and its samples are
 //!     **parts** (`part.rs`).
-//! 21. **Others** (`other.rs`, `stacks.rs`): flows of other stacks, whose packets are **whole**. A
-//!     **meter** (`meter.rs`) limits what such a stack may do.
+//! 21. **Others** (`other.rs`, `stacks.rs`): flows of third-party stacks, whose packets are
+//!     **whole**. A **meter** (`meter.rs`) limits what such a stack may do.
 //!
-//! A packet-hop is cheap for three reasons. `layout.rs` leaves out most events. Packets wait in
-//! queues of the pool behind the one event of their wire, without allocations. A flow's timer is
-//! set again only when an earlier deadline expires.
+//! A packet-hop is cheap for three reasons. `layout.rs` leaves out most events. Packets wait
+//! without allocations in queues of the pool, behind the single event of their wire. A flow's timer
+//! is set again only when an earlier deadline expires.
 
 mod border;
 mod change;

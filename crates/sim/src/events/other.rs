@@ -1,5 +1,5 @@
-//! Flows of other stacks, whose packets have bytes: a stack as a state machine, a connection of the
-//! kernel, or a tunnel of gateways that are programs.
+//! Flows of third-party stacks, whose packets have bytes. The stack is a state machine, a
+//! connection of the kernel, or a tunnel between gateways that are programs.
 
 use super::meter::{Meter, seconds};
 use super::parcel::Parcel;
@@ -16,16 +16,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The UDP ports of senders and of receivers. Tools recognise HTTP/3, and so QUIC, by the latter.
+/// The UDP ports of senders and of receivers. Tools recognise HTTP/3, and thus QUIC, by the latter.
 const PORTS: [u16; 2] = [50_000, 443];
-/// The most retransmissions of a flow, so that sums over flows do not overflow: 80 years at 100 000 per second.
+/// The most retransmissions of a flow: 80 years at 100 000 per second. The limit prevents an overflow in sums
+/// over flows.
 const MOST_COUNTED: u64 = 1 << 48;
 
 /// An order to an end outside of the machine.
 #[derive(Clone, Debug)]
 pub enum Order {
-    /// Supply: the application of a flow has this number of packets more to send; `u64::MAX` is
-    /// unlimited.
+    /// Supply: the application of a flow has this number of further packets to send. `u64::MAX`
+    /// means unlimited.
     Supply(usize, u64),
     /// Stop: a flow stops.
     Stop(usize),
@@ -58,8 +59,8 @@ impl CarriedEnd {
     }
 }
 
-/// Returns the addresses of a flow's source and sink inside of IP packets that others send. They are
-/// of the network for benchmarks [RFC 2544].
+/// Returns the addresses of a flow's source and sink in the IP packets of third-party stacks. They belong to
+/// the network for benchmarks [RFC 2544].
 pub fn addresses(flow: usize) -> (Ipv4Addr, Ipv4Addr) {
     let first = u32::from(Ipv4Addr::new(198, 18, 0, 0)) + 2 * flow as u32;
     (Ipv4Addr::from(first), Ipv4Addr::from(first + 1))
@@ -69,7 +70,7 @@ pub fn addresses(flow: usize) -> (Ipv4Addr, Ipv4Addr) {
 /// of its own clock is repeatable; one with real packets is not. The ends write to `logs`, if there are any.
 ///
 /// # Errors
-/// Fails with the reason of the stack.
+/// Fails with the reason given by the stack.
 pub fn connect(
     scenario: &Scenario,
     flow: usize,
@@ -83,7 +84,7 @@ pub fn connect(
     let Some(Connector(connect)) = Connector::of(stack) else {
         return Err(format!("{} has no connector", stack.name));
     };
-    // A mix of both numbers, so flows of one run differ.
+    // A mix of both numbers, so the flows of a run differ.
     let seed = scenario.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(flow as u64);
     let seed = repeatable.then_some(seed);
     let setup = Setup { controller: &f.controller, packet: f.packet, seed, logs };
@@ -94,9 +95,9 @@ pub fn connect(
     Ok([end(client, here, there), end(server, there, here)])
 }
 
-/// Calls code of others. A panic is an error.
+/// Calls third-party code. A panic becomes an error.
 pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
-    // Nothing that a panic leaves behind is used again.
+    // State left behind by a panic is never used again.
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| format!("panicked: {}", text_of(&*panic)))
 }
 
@@ -106,24 +107,23 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }
 
-/// The flows of other stacks.
+/// The flows of third-party stacks.
 #[derive(Default)]
 pub struct Others {
-    /// The flows of other stacks, by flow.
+    /// The flows of third-party stacks, by index of the flow.
     flows: Vec<Option<Box<Other>>>,
-    /// The bytes of whole packets, by handle. Those of packets that are gone stay until their handle
-    /// is used again.
+    /// The bytes of whole packets, by handle. They outlive the packet until its handle is used again.
     bytes: Vec<Option<Box<[u8]>>>,
     /// The connections that broke, in the order of their times.
     pub broken: Vec<Broken>,
 }
 
-/// A flow of another stack.
+/// A flow of a third-party stack.
 #[derive(Debug)]
 pub struct Other {
     /// The ends that are state machines in this engine, at the source and at the sink.
     pub ends: [Option<CarriedEnd>; 2],
-    /// The times at which they want to be woken.
+    /// The times at which the ends want to be woken.
     pub wakes: [Time; 2],
     /// The times of their next events: those times, or earlier ones. A timer that is set back again and
     /// again, as those of losses are, has one event.
@@ -153,7 +153,7 @@ impl Default for Other {
 }
 
 impl Other {
-    /// Frees both ends. Returns the end whose destructor panicked, and how.
+    /// Frees both ends. Fails with the end whose destructor panicked, and its message.
     fn close(&mut self) -> Result<(), (usize, String)> {
         let close = |end: &mut Option<CarriedEnd>| guarded(|| drop(end.take()));
         let [sending, receiving] = self.ends.each_mut().map(close);
@@ -161,7 +161,7 @@ impl Other {
     }
 }
 
-/// The ends of a run that was interrupted are freed here. A panic in a destructor stays there.
+/// Frees the ends of an interrupted run. A panic in a destructor does not propagate.
 impl Drop for Other {
     fn drop(&mut self) {
         let _ = self.close();
@@ -169,7 +169,7 @@ impl Drop for Other {
 }
 
 impl Others {
-    /// Creates the flows of other stacks, if there are any: those that `is_other` names.
+    /// Creates the flows of third-party stacks, as selected by `is_other`, if there are any.
     pub fn of(scenario: &Scenario, is_other: impl Fn(&Flow) -> bool) -> Option<Box<Others>> {
         let flows = scenario.flows.iter();
         let flows: Vec<_> = flows.map(|f| is_other(f).then(Box::default)).collect();
@@ -182,13 +182,13 @@ impl Others {
         self.flows[flow].is_some()
     }
 
-    /// A flow of another stack.
+    /// A flow of a third-party stack.
     pub fn get_mut(&mut self, flow: usize) -> Option<&mut Other> {
         self.flows[flow].as_deref_mut()
     }
 
-    /// Calls an end of a flow: 0 is that at the source. Returns `None` if it is elsewhere or broken. If
-    /// it panics, the connection breaks.
+    /// Calls an end of a flow: 0 is the end at the source. Returns `None` if it is elsewhere or broken. A
+    /// panic breaks the connection.
     pub fn call<T>(
         &mut self,
         (flow, end): (usize, usize),
@@ -212,14 +212,14 @@ impl Others {
             return;
         };
         other.is_broken = true;
-        // The first fault is the reason.
+        // The first fault is kept as the reason.
         let _ = other.close();
         let who = ["sending", "receiving"][end];
         self.broken.push(Broken { flow, at: now, why: format!("the {who} end {why}") });
     }
 
-    /// Updates the states of sending ends. That of a broken connection stays. A count that goes back counts as
-    /// unchanged.
+    /// Updates the states of sending ends, except those of broken connections. A count that decreases is
+    /// treated as unchanged.
     pub fn look(&mut self, now: Time, views: &mut BTreeMap<usize, View>) {
         for flow in 0..self.flows.len() {
             if let Some(mut view) = self.call((flow, 0), now, |carried| carried.end.view()) {
@@ -261,7 +261,7 @@ impl Others {
         }
     }
 
-    /// Keeps the bytes of a packet in the engine.
+    /// Stores the bytes of a packet in the engine.
     pub fn keep(&mut self, handle: Handle, bytes: Box<[u8]>) {
         let place = handle.number();
         if self.bytes.len() <= place {
@@ -270,19 +270,19 @@ impl Others {
         self.bytes[place] = Some(bytes);
     }
 
-    /// The bytes of a packet, if another stack carries its flow.
+    /// The bytes of a packet, if a third-party stack carries its flow.
     pub fn bytes(&self, flow: usize, handle: Handle) -> Option<&[u8]> {
         self.flows[flow].as_ref()?;
         self.bytes.get(handle.number())?.as_deref()
     }
 
-    /// Takes the bytes of a packet of another stack.
+    /// Takes the bytes of a packet of a third-party stack.
     pub fn take(&mut self, handle: Handle) -> Option<Box<[u8]>> {
         self.bytes.get_mut(handle.number())?.take()
     }
 }
 
-/// Returns the reason why an end may not send a datagram in packets of `packet`, if there is one.
+/// Returns the reason, if any, why an end may not send a datagram in packets of `packet`.
 pub fn unfit(datagram: &Datagram, packet: Bytes) -> Option<String> {
     let length = datagram.payload.len();
     let most = packet.get().saturating_sub(ip::UDP_HEADERS as u64);

@@ -1,8 +1,7 @@
 //! The outside of a machine: nodes and ends that are elsewhere.
 //!
-//! A packet that comes out of a link to a foreign node leaves the machine. A packet from there enters
-//! it as one that comes out of its link, so both have their places among the events of their
-//! time.
+//! A packet that comes out of a link to a foreign node leaves the machine. A packet from a foreign node
+//! enters it as if it came out of its link. So both have their places in the order of events.
 
 use super::layout::Paths;
 use super::other::Order;
@@ -14,8 +13,8 @@ use accord_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A packet on the wire of a link that leaves the machine. Of two that come out at one time, the
-/// first is that of the smaller link, then the one that entered the wire first.
+/// A packet on the wire of a link that leaves the machine. Of two simultaneous packets, the one
+/// with the smaller link is first, and then the one that entered the wire first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Leaving {
     at: Time,
@@ -31,16 +30,16 @@ pub struct Outside {
     /// True for each link from the machine to a foreign node.
     leaves: Vec<bool>,
     leaving: BinaryHeap<Reverse<Leaving>>,
-    /// The number of packets on wires that leave so far.
+    /// The number of packets so far on wires that leave the machine.
     count: u64,
-    /// The routes of each flow in the order of their use: the first hops of the forward and of the
+    /// The routes of each flow in the order of their use: the first hops of the forward and the
     /// reverse path.
     routes: Vec<Vec<[u32; 2]>>,
-    /// The orders to ends outside that have not been taken yet.
+    /// The orders to ends outside that have not yet been taken.
     pub orders: Vec<Order>,
     /// The number of samples so far.
     pub samples: u64,
-    /// The samples that have not been taken yet.
+    /// The samples that have not yet been taken.
     pub parts: Vec<Part>,
 }
 
@@ -62,13 +61,13 @@ impl Outside {
         }
     }
 
-    /// Returns true if a node is of the machine.
+    /// Returns true if a node belongs to the machine.
     pub fn is_here(&self, node: NodeId) -> bool {
         self.here[node]
     }
 
-    /// Returns the link out of which a packet of a flow comes when it reaches `node` by its route of
-    /// this number, and the hop after it. Returns `None` if that route does not lead there.
+    /// Returns the link from which a packet of a flow comes when it reaches `node` by its route of this
+    /// number, and the hop after it. Returns `None` if that route does not lead there.
     pub fn place(
         &self,
         scenario: &Scenario,
@@ -79,19 +78,19 @@ impl Outside {
         let first = self.routes.get(flow)?.get(route)?[usize::from(is_answer)];
         let hops = (first..).zip(paths.ahead(first));
         let links = hops.map(|(place, hop)| (hop.index(), place + 1));
-        // The edge of a tunnel is a hop and no link.
+        // The edge of a tunnel is a hop but not a link.
         let mut links = links.filter(|(link, _)| *link < scenario.links.len());
         links.find(|(link, _)| scenario.links[*link].to == node)
     }
 
-    /// Returns the number of the route that a packet takes.
+    /// Returns the number of a packet's route.
     pub fn route(&self, packet: &Packet) -> usize {
         let way = usize::from(packet.is_answer());
         let routes = &self.routes[packet.flow as usize];
         routes.iter().rposition(|first| first[way] <= packet.hop).unwrap_or(0)
     }
 
-    /// Returns true if packets out of a link leave the machine.
+    /// Returns true if packets from a link leave the machine.
     pub fn leaves(&self, link: LinkId) -> bool {
         self.leaves[link]
     }

@@ -1,7 +1,7 @@
 //! Packets at the border of a machine.
 //!
-//! Links treat a packet of another stack as one of ours of the same kind: data of the source, an
-//! answer of the sink, or a control packet of a tunnel.
+//! Links treat a packet of a third-party stack like one of ours of the same kind: data of the
+//! source, an answer of the sink, or a control packet of a tunnel.
 
 use crate::packet::{Packet, UNREAD};
 use accord_aqm::Ecn;
@@ -14,11 +14,11 @@ use accord_units::Time;
 pub struct Parcel {
     /// The packet. Its hop is the next one.
     pub packet: Packet,
-    /// The bytes of a packet of another stack.
+    /// The bytes of a packet of a third-party stack.
     pub bytes: Option<Box<[u8]>>,
 }
 
-/// An IP packet of another stack.
+/// An IP packet of a third-party stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<'a> {
     /// The octet of DSCP and ECN that routers read.
@@ -40,8 +40,8 @@ pub fn codepoint(tos: u8) -> Ecn {
 }
 
 impl Packet {
-    /// Creates a whole packet that is sent at `now`. `way` is 0 if the source sends it and 1 if the
-    /// sink does.
+    /// Creates a whole packet sent at `now`. `way` is 0 if the source sends it and 1 if the sink
+    /// does.
     pub fn whole(
         flow: usize,
         way: usize,
@@ -55,7 +55,7 @@ impl Packet {
             (0, false) if whole.is_data => Segment::Data { number: 0, sent: now },
             (0, false) => Segment::InBand { pair: 0, sent_bytes: 0 },
             (0, true) => Segment::OutOfBand { pair: 0, sent: now },
-            // With a block it is not superseded by later ones.
+            // With a block, later acknowledgements do not supersede it.
             (_, false) => Segment::Ack { next: 0, block: 0, block_len: 1, echo: now, marked: 0 },
             (_, true) => Segment::Count { received: 0, virtual_s: 0.0 },
         };

@@ -1,4 +1,4 @@
-//! The samples of a machine with an outside: the part that it knows of each.
+//! The samples of a machine with an outside: the part of each that the machine knows.
 
 use accord_elements::read_flow;
 use accord_family::InnerState;
@@ -12,12 +12,12 @@ use accord_transport::View;
 pub struct Part {
     /// The number of the sample, from 1.
     pub number: u64,
-    /// The flows that the machine sends.
+    /// The flows whose senders are in the machine.
     pub sources: Vec<(usize, SourceReading)>,
-    /// The inner state of their senders, if the scenario asks for it. For an end outside of the machine, its
-    /// owner fills it in.
+    /// The inner state of their senders, if the scenario asks for it. The owner of an end outside the machine
+    /// fills it in.
     pub inner: Vec<(usize, InnerState)>,
-    /// The flows that the machine receives.
+    /// The flows whose receivers are in the machine.
     pub sinks: Vec<(usize, SinkReading)>,
     /// The recorded links of the machine.
     pub links: Vec<(LinkId, LinkReading)>,
@@ -36,9 +36,9 @@ pub struct SourceReading {
     pub stopped: bool,
     /// The data bytes sent.
     pub sent: u64,
-    /// The data bytes that would have arrived by now over empty queues.
+    /// The data bytes that would have arrived by now with empty queues.
     pub due: u64,
-    /// The sender's state. For an end outside of the machine, its owner fills it in.
+    /// The sender's state. The owner of an end outside the machine fills it in.
     pub view: View,
     /// The bytes that wait at the edge of a tunnel, and the packets that were dropped there.
     pub edge: Option<(u64, u64)>,
@@ -77,13 +77,13 @@ pub fn merge(scenario: &Scenario, parts: &[Part]) -> Vec<FlowReading> {
     {
         let Some(source) = source else { continue };
         if flow.through.is_some() {
-            // Routers drop datagrams of the tunnel, and only the sender knows whose packets were in
-            // them.
+            // Routers drop datagrams of the tunnel, and only the sender knows which packets they
+            // carried.
             lost.packets = source.view.retransmissions;
             lost.bytes = lost.packets * flow.packet.get();
         }
-        // The accumulation is the bytes that would have arrived over empty queues, less those that
-        // have arrived and those lost [Xia05 eq. 1].
+        // The accumulation is the number of bytes that would have arrived over empty queues, less
+        // those that have arrived and those lost [Xia05 eq. 1].
         let queued = source.due.saturating_sub(sink.delivered + lost.bytes);
         let counted = FlowReading {
             active: source.started

@@ -10,8 +10,9 @@ use accord_units::Time;
 use std::cmp::Reverse;
 
 impl EventsEngine<'_> {
-    /// Offers a packet to a port that holds packets and does not let it pass.
-    // Inlined: as calls, this and `BufferedPort::pass` cost 3 to 22 instructions per packet-hop.
+    /// Offers a packet to a port that holds packets and does not pass it at once.
+    // Inlined, because calls of this and of `BufferedPort::pass` cost 3 to 22 instructions per
+    // packet-hop.
     #[inline]
     pub fn enter(&mut self, link: usize, handle: Handle) {
         let EventPort::Buffered(held) = &mut self.wires[link].port else {

@@ -1,5 +1,5 @@
-//! The moves of packets of other stacks. Ends that are state machines are called here. Those outside
-//! get orders.
+//! The moves of packets of third-party stacks. Ends that are state machines are called here. Those outside
+//! receive orders.
 
 use super::engine::EventsEngine;
 use super::other::{self, Order, Other, connect};
@@ -12,13 +12,13 @@ use accord_transport::{Segment, ip};
 use accord_units::{Bytes, Time};
 
 impl EventsEngine<'_> {
-    /// Returns true if another stack carries a flow.
+    /// Returns true if a third-party stack carries a flow.
     #[inline]
     pub fn is_other(&self, flow: usize) -> bool {
         self.others.as_ref().is_some_and(|others| others.is_other(flow))
     }
 
-    /// Returns true if a packet is of another stack.
+    /// Returns true if a packet belongs to a third-party stack.
     pub fn is_whole(&mut self, handle: Handle) -> bool {
         let flow = self.core.pool.packet(handle).flow;
         self.is_other(flow as usize)
@@ -47,14 +47,14 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Updates the states of other stacks that samples read.
+    /// Updates the states of third-party stacks for samples.
     pub fn look(&mut self) {
         if let Some(others) = &mut self.others {
             others.look(self.core.now, &mut self.core.views);
         }
     }
 
-    /// Ends the connections of other stacks at the end of the run.
+    /// Ends the connections of third-party stacks at the end of the run.
     pub fn end_others(&mut self) {
         if let Some(others) = &mut self.others {
             let flows = &self.core.flows;
@@ -62,8 +62,8 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Calls an end of another stack at its node: 0 is that at the source. Returns `None` if it is
-    /// outside, or broken.
+    /// Calls an end of a third-party stack at its node: 0 is the end at the source. Returns `None`
+    /// if it is outside, or broken.
     fn call<T>(
         &mut self,
         flow: usize,
@@ -83,7 +83,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Returns true if an end of a flow is not a state machine of this engine, and never was.
+    /// Returns true if an end of a flow is not, and never was, a state machine of this engine.
     fn is_outside(&mut self, flow: usize, end: usize) -> bool {
         self.other(flow).is_some_and(|other| other.ends[end].is_none() && !other.is_broken)
     }
@@ -202,14 +202,14 @@ impl EventsEngine<'_> {
         self.send_parcel(Parcel { packet, bytes: Some(whole.bytes.into()) });
     }
 
-    /// Returns a new packet of another stack at the begin of its path.
+    /// Returns a new packet of a third-party stack at the start of its path.
     fn whole(&self, flow: usize, way: usize, whole: &Whole) -> Packet {
         let f = &self.core.flows[flow];
         let hop = [f.path, f.reverse_path][way];
         Packet::whole(flow, way, hop, f.aggregate, whole, self.core.now)
     }
 
-    /// Puts a packet of another stack into the first port of its path.
+    /// Puts a packet of a third-party stack into the first port of its path.
     fn send_parcel(&mut self, parcel: Parcel) {
         let (now, packet) = (self.core.now, parcel.packet);
         let (flow, hop) = (packet.flow as usize, packet.hop);
@@ -228,7 +228,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Delivers a packet of another stack to its end.
+    /// Delivers a packet of a third-party stack to its end.
     #[cold]
     pub fn deliver_whole(&mut self, handle: Handle) {
         let now = self.core.now;
@@ -268,7 +268,7 @@ impl EventsEngine<'_> {
         self.order(Order::Enter(tunnel, parcel));
     }
 
-    /// Moves a packet of a flow on that comes out of a tunnel.
+    /// Forwards a packet of a flow that comes out of a tunnel.
     pub fn leave_other_tunnel(&mut self, flow: usize, whole: &Whole) {
         let (now, links) = (self.core.now, self.core.scenario.links.len());
         let f = &self.core.flows[flow];

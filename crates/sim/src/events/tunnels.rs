@@ -28,8 +28,8 @@ impl EventsEngine<'_> {
         self.pump(tunnel);
     }
 
-    /// Moves the packet in a datagram on, and those that waited for it. It takes the mark of the datagram, if
-    /// it is ECN-capable [RFC 6040 §4.2].
+    /// Forwards the packet in a datagram, and those that waited for it. The packet takes the mark of the
+    /// datagram if it is ECN-capable [RFC 6040 §4.2].
     #[cold]
     pub fn leave_tunnel(&mut self, datagram: &Packet) {
         let (id, Segment::Data { number, .. }) = (datagram.flow as usize, datagram.segment) else {
@@ -72,7 +72,7 @@ impl EventsEngine<'_> {
         self.move_on(id);
     }
 
-    /// Moves the packets on that have come out of a tunnel.
+    /// Forwards the packets that have come out of a tunnel.
     fn move_on(&mut self, id: usize) {
         let now = self.core.now;
         let Some(gateway) = self.core.flows[id].gateway_mut() else {
@@ -90,7 +90,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Sends packets of a tunnel again whose datagrams are reported missing.
+    /// Resends packets of a tunnel whose datagrams are reported missing.
     pub fn repair(&mut self, id: usize, first: u64, behind: u64) {
         let now = self.core.now;
         let round_trip = self.core.flows[id].sender.view().rtt;
@@ -103,7 +103,7 @@ impl EventsEngine<'_> {
         self.pump(id);
     }
 
-    /// Opens a tunnel, which sends from now on the packets that wait at its edge.
+    /// Opens a tunnel, which from now on sends the packets that wait at its edge.
     pub fn open(&mut self, id: usize) {
         self.core.wake_up(id);
         if let Some(gateway) = self.core.flows[id].gateway_mut() {

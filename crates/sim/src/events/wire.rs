@@ -16,8 +16,8 @@ use accord_units::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A port in one of its forms. The larger forms are boxed, because a network may have very many
-/// links, most of them pipes.
+/// A port in one of its forms. The larger forms are boxed, because a network may have many links,
+/// most of them pipes.
 pub enum EventPort {
     /// A port of [`Form::Stepped`] or [`Form::Port`].
     Buffered(Box<BufferedLink>),
@@ -29,7 +29,7 @@ pub enum EventPort {
     TunnelEdge(TunnelEdge),
 }
 
-/// The edge of the tunnel that is this flow. The flow holds the packets that wait there.
+/// The edge of the tunnel with this flow. The flow holds the packets that wait there.
 pub struct TunnelEdge(pub usize);
 
 /// A port that holds packets, and the order of the packets on its wire.
@@ -46,7 +46,7 @@ pub struct BufferedLink {
     pub unordered: BinaryHeap<Reverse<(Time, u64, Handle)>>,
     /// The number of packets that have entered a reordering wire.
     pub entered: u64,
-    /// True if the end of the service has an event.
+    /// True if there is an event for the end of the service.
     pub pending: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Wire {
 const _: () = assert!(size_of::<Wire>() == 128);
 
 impl Wire {
-    /// Creates an idle link with a port of the given form, which must have all features that the
+    /// Creates an idle link with a port of the given form, which must support all features that the
     /// link needs.
     pub fn new(scenario: &Scenario, id: usize, form: Form) -> Wire {
         let (link, seed) = (&scenario.links[id], scenario.seed);
@@ -93,7 +93,7 @@ impl Wire {
         }
     }
 
-    /// Creates the edge of the tunnel that is this flow.
+    /// Creates the edge of the tunnel with this flow.
     pub fn edge(tunnel: usize) -> Wire {
         Wire {
             port: EventPort::TunnelEdge(TunnelEdge(tunnel)),
@@ -122,7 +122,7 @@ impl Wire {
         }
     }
 
-    /// Returns the time at which the queue discipline wants its timer.
+    /// Returns the time of the queue discipline's timer.
     pub fn next_timer(&self) -> Option<Time> {
         match &self.port {
             EventPort::Buffered(link) => link.port.next_timer(),

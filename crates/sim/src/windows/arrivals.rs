@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 pub struct Arrival {
     /// The time.
     pub at: Time,
-    /// The event that the arrival would be, which decides ties.
+    /// The corresponding event of the events engine, which decides ties.
     pub event: EventId,
     /// The packet.
     pub handle: Handle,
@@ -35,7 +35,7 @@ impl EventId {
 }
 
 impl Arrival {
-    /// Compares two arrivals as the calendar compares their events.
+    /// Compares two arrivals in the calendar's order of their events.
     #[inline]
     fn order(&self, other: &Arrival) -> Ordering {
         self.at.cmp(&other.at).then_with(|| self.key().cmp(&other.key()))
@@ -47,23 +47,23 @@ impl Arrival {
     }
 }
 
-/// The future arrivals at a shared link, in slots of time, so an arrival is not touched before
-/// its slot is due.
+/// The future arrivals at a shared link, in slots of time. So an arrival is not touched before its
+/// slot is due.
 pub struct ArrivalQueue {
     /// The binary logarithm of a slot's width in picoseconds.
     shift: u32,
     /// The first slot that may hold an arrival, counted from time zero.
     first: u64,
-    /// The arrivals of the next slots, unsorted: the page of each slot that is being filled. The
+    /// The unsorted arrivals of the next slots: the page of each slot that is being filled. The
     /// number of slots is a power of two.
     slots: Vec<Vec<Arrival>>,
     /// The full pages of the same slots.
     full: Vec<Vec<Vec<Arrival>>>,
-    /// The arrivals that were beyond all slots when they were added, none before slot `far_from`. They
-    /// are moved as late as they can be, because a queue may be much longer than the slots span.
+    /// The arrivals that were beyond all slots when they were added. None is before slot `far_from`. They are
+    /// moved as late as possible, because a queue may be much longer than the span of the slots.
     far: Vec<Arrival>,
     far_from: u64,
-    /// Empty pages. The latest is reused first, because it is still in near caches.
+    /// Empty pages. The last one emptied is reused first, because it is still in near caches.
     free_pages: Vec<Vec<Arrival>>,
 }
 
@@ -73,8 +73,8 @@ const WINDOWS: usize = 8;
 const PER_WINDOW: [usize; 2] = [8, 512];
 /// The number of arrivals that are sorted at once: a part of a near cache.
 const AT_ONCE: usize = if cfg!(test) { 1 << 5 } else { 1 << 12 };
-/// The number of arrivals in a page. With pages a slot takes no more memory than its arrivals and a
-/// page. As a single vector it would keep the capacity that slow start once needed.
+/// The number of arrivals in a page. With pages a slot takes only the memory of its arrivals and of
+/// a page. A single vector would keep the capacity that slow start once needed.
 const PAGE: usize = if cfg!(test) { 1 << 2 } else { 1 << 6 };
 
 impl ArrivalQueue {
@@ -100,7 +100,7 @@ impl ArrivalQueue {
         slot as usize & (self.slots.len() - 1)
     }
 
-    /// Adds an arrival, not before any that was taken.
+    /// Adds an arrival, which is not before any that was taken.
     #[inline(always)]
     pub fn push(&mut self, arrival: Arrival) {
         let slot = arrival.at.as_ps() >> self.shift;
@@ -117,8 +117,8 @@ impl ArrivalQueue {
         }
     }
 
-    /// Adds an arrival to a slot whose page is full. The arrival comes as numbers: as a value it
-    /// would go through memory, also in [`ArrivalQueue::push`].
+    /// Adds an arrival to a slot whose page is full. The arrival is passed as numbers, because as a
+    /// value it would go through memory, also in [`ArrivalQueue::push`].
     #[cold]
     #[inline(never)]
     fn turn_page(&mut self, index: usize, at: Time, event: EventId, handle: Handle) {
@@ -188,7 +188,7 @@ impl ArrivalQueue {
             || self.slot(last).any(|arrival| arrival.at <= until)
     }
 
-    /// Returns the time of the next arrival, or a time before it.
+    /// Returns a time at or before the next arrival.
     pub fn next(&self) -> Time {
         let mut end = self.first + self.slots.len() as u64;
         if !self.far.is_empty() {
@@ -204,7 +204,7 @@ impl ArrivalQueue {
     }
 }
 
-/// A bucket sort of arrivals, which are spread over their window rather evenly.
+/// A bucket sort of arrivals, which are spread rather evenly over their window.
 #[derive(Default)]
 pub struct Sorter {
     due: Vec<Arrival>,
@@ -215,13 +215,14 @@ pub struct Sorter {
 
 /// The largest number of arrivals in a bucket that insertion sort handles.
 const MOST: u32 = 32;
-/// The number of places by which an arrival is moved before arrivals are put into buckets.
+/// The number of places by which an arrival may be out of order before arrivals are put into
+/// buckets.
 const NEAR: usize = 2;
 
 impl Sorter {
-    /// Takes the arrivals before `until` out of `arrivals`, none of which is before `from`: all of
-    /// them, or the first ones of many. Returns them in order, in a vector for
-    /// [`Sorter::give_back`], and the time before which they are all. The sort is stable.
+    /// Takes the arrivals before `until` out of `arrivals`: all of them, or the first ones of many.
+    /// None is before `from`. Returns them in order, in a vector for [`Sorter::give_back`], and the
+    /// time before which they are complete. The sort is stable.
     pub fn take(
         &mut self,
         arrivals: &mut ArrivalQueue,
@@ -238,7 +239,7 @@ impl Sorter {
     /// Sorts the arrivals of `due`, from `from` to `until`, into `sorted`.
     #[inline(always)]
     fn sort(&mut self, from: Time, until: Time, sorted: &mut Vec<Arrival>) {
-        // The arrivals from one link over one delay are in order already, or almost.
+        // The arrivals from one link over one delay are already in order, or almost.
         if insert(&mut self.due, NEAR) {
             return std::mem::swap(sorted, &mut self.due);
         }
@@ -277,8 +278,8 @@ impl Sorter {
     }
 }
 
-/// Sorts almost sorted arrivals by insertion, each by `most` places at most. Returns false if one is
-/// farther from its place: the arrivals are then sorted in part, and equal ones keep their order.
+/// Sorts almost sorted arrivals by insertion, each by at most `most` places. Returns false if one is farther
+/// from its place. The arrivals are then partly sorted, and equal ones keep their order.
 #[inline(always)]
 fn insert(arrivals: &mut [Arrival], most: usize) -> bool {
     for end in 1..arrivals.len() {
@@ -306,7 +307,7 @@ mod tests {
     use crate::pool::Pool;
     use proptest::prelude::*;
 
-    /// Times with many ties, or all close together.
+    /// Times with many ties, or close together.
     fn any_times() -> impl Strategy<Value = Vec<u64>> {
         prop_oneof![
             prop::collection::vec(100..200u64, 0..200),
@@ -316,8 +317,8 @@ mod tests {
     }
 
     proptest! {
-        /// Due arrivals come in the order of their events, and the others stay, for all
-        /// distributions of times.
+        /// For all distributions of times, due arrivals come in the order of their events, and the
+        /// others stay.
         #[test]
         fn arrivals_come_in_the_order_of_their_events(
             windows in prop::collection::vec((any_times(), 0..2_000_000u64), 1..4),

@@ -19,8 +19,8 @@ pub enum LinkIndex {
     Unused(u32),
 }
 
-/// A link that takes packets ahead of the clock, because one part sends all of them in order of
-/// arrival. It belongs to that part.
+/// A link that takes packets ahead of the clock, because a single part sends all of them in order
+/// of arrival. The link belongs to that part.
 #[repr(align(64))]
 pub struct CutThroughLink {
     /// The port.
@@ -43,7 +43,7 @@ impl CutThroughLink {
 pub enum CutThroughPort {
     /// Has no limit, and a backlog that is never read.
     Pipe(Pipe),
-    /// The same with two priorities. Without it `monaco-20` takes 1.5 times the CPU time.
+    /// A pipe with two priorities. Without it `monaco-20` takes 1.5 times the CPU time.
     Priority(Box<PriorityPipe>),
 }
 

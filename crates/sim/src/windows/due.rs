@@ -1,15 +1,15 @@
-//! The index of senders by the time at which something is due: a reply, a wake-up or an action of the
-//! application. A window visits only the senders with something due in it.
+//! The index of senders by the time of their next task: a reply, a wake-up or an action of the application. A
+//! window visits only the senders with a task in it.
 //!
-//! Times of the near future are in slots, and others in a heap. An entry may be stale, because
-//! something earlier was found later. A visit without need does nothing, so each sender has an entry
-//! at its next time or before it, and no entry is ever searched for.
+//! Times of the near future are in slots, and later ones in a heap. An entry may be stale, because an earlier
+//! task was found later. An unnecessary visit does no harm. So each sender has an entry at or before its next
+//! time, and entries are never searched for.
 
 use accord_units::{Duration, Time};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The senders by the time at which something is due.
+/// The senders by the time of their next task.
 pub struct Due {
     /// The binary logarithm of a slot's width in picoseconds.
     shift: u32,
@@ -17,7 +17,7 @@ pub struct Due {
     first: u64,
     /// The entries of the next slots, unsorted. The number of slots is a power of two.
     slots: Vec<Vec<(Time, u32)>>,
-    /// Empty vectors. The latest is reused first, because it is still in near caches.
+    /// Empty vectors. The last one emptied is reused first, because it is still in near caches.
     spare: Vec<Vec<(Time, u32)>>,
     /// The entries beyond all slots when they were added.
     far: BinaryHeap<Reverse<(Time, u32)>>,
@@ -59,9 +59,9 @@ impl Due {
         &mut self.slots[slot as usize % SLOTS]
     }
 
-    /// Adds an entry for a sender, not before any that was taken. `due` is the time of its entry in
-    /// the slots that was added last and not taken, or `Time::MAX`: the caller keeps it, on a line that
-    /// it reads as well. Nothing is added if there is an entry at `at` or before it.
+    /// Adds an entry for a sender, which is not before any that was taken. `due` is the time of its last
+    /// entry in the slots that was not taken, or `Time::MAX`. The caller stores it, on a cache line that it
+    /// reads anyway. Nothing is added if there is an entry at or before `at`.
     #[inline]
     pub fn add(&mut self, due: &mut Time, sender: usize, at: Time) {
         if at < *due {
@@ -87,8 +87,8 @@ impl Due {
         }
     }
 
-    /// Takes the entries before `until`. `senders` becomes the list of their senders, of which a few may
-    /// be named twice. `kept` is the caller's state of each sender, in which `due` finds the time of
+    /// Takes the entries before `until`. `senders` becomes the list of their senders, with a few possibly
+    /// listed twice. `kept` is the caller's state of each sender, in which `due` finds the time of
     /// [`Due::add`].
     pub fn take<T>(
         &mut self,
@@ -134,8 +134,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Each window visits all senders whose next time is in it, however the times come, and all of
-        /// the others stay.
+        /// For any times, each window visits all senders whose next time is in it, and all others stay.
         #[test]
         fn all_senders_with_something_due_are_visited(
             windows in prop::collection::vec(

@@ -36,8 +36,8 @@ impl WindowsEngine<'_> {
         self.core.await_next_wake(id);
     }
 
-    /// Sends a data packet of a sender. With [`WindowsEngine::acknowledge`] in one function it would
-    /// take more registers than there are.
+    /// Sends a data packet of a sender. In one function with [`WindowsEngine::acknowledge`] it would need
+    /// more registers than there are.
     #[inline(never)]
     fn emit_data(&mut self, id: usize, number: u64) {
         let put = self.core.put_data(id, number);
@@ -76,7 +76,7 @@ impl WindowsEngine<'_> {
                 Err(again) if again >= sender.next_wake() => return again,
                 Err(again) => again,
             };
-            // The wake-up at that time may be the next event of the sender, which only has to send.
+            // The wake-up at that time may be the next event of a sender that only has to send.
             if again >= self.known || again > reply.min(self.core.wakes[id]) {
                 return again;
             }
@@ -86,9 +86,9 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Handles the replies to a tunnel and its timers before `until`. A tunnel sends about one packet
-    /// per reply or wake-up, so all of its work is in one loop. Without it `monaco-20` takes 1.1
-    /// times the CPU time.
+    /// Handles the replies to a tunnel and its timers before `until`. A tunnel sends about one packet per
+    /// reply or wake-up, so a single loop does all of its work. Without this loop `monaco-20` takes 1.1 times
+    /// the CPU time.
     #[inline(never)]
     pub fn advance_tunnel(&mut self, id: usize, until: Time) {
         let is_large = self.core.pool.is_large();
@@ -169,7 +169,7 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Gives a new data packet of a flow to its host, which completes it at `at`.
+    /// Passes a new data packet of a flow to its host, which completes it at `at`.
     #[inline(always)]
     fn process(&mut self, id: usize, handle: Handle, first: u32, at: Time) {
         // Nothing happens after the end of the run.
@@ -187,7 +187,7 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Wakes a sender, if its pending wake-up is now.
+    /// Wakes a sender if its pending wake-up is now.
     pub fn wake(&mut self, id: usize) {
         if self.core.wake(id) {
             self.pump(id);

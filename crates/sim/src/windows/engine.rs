@@ -40,12 +40,12 @@ pub struct Senders {
     pub clock: Time,
     /// The replies on their way from the last shared link, by flow.
     pub replies: Vec<Replies>,
-    /// The flows by the time at which something is due.
+    /// The flows by the time of their next task.
     due: Due,
-    /// The flows with something due in the present window.
+    /// The flows with a task in the present window.
     list: Vec<u32>,
-    /// True for each flow whose application acts more than once or waits for a transfer, and for each
-    /// flow without congestion control. Empty if there are none.
+    /// True for each flow whose application acts more than once or waits for a transfer, and for each flow
+    /// without congestion control. The list is empty if there are none.
     acts: Vec<bool>,
     /// The transfers that end in the present window, with the key of the event.
     ended: Vec<((Time, u32), Ended)>,
@@ -53,16 +53,17 @@ pub struct Senders {
 
 /// The replies on their way to a sender.
 pub struct Replies {
-    /// The packets with their arrivals. They are not linked in the pool, so a packet is not
-    /// touched when it enters here.
+    /// The packets with their arrivals. They are not linked in the pool, so entering the queue does
+    /// not touch a packet.
     pub queue: Ring<Reply>,
-    /// The event that the arrival of a reply would be.
+    /// The event that would correspond to the arrival of a reply.
     pub event: EventId,
     /// The time of the flow's entry in the slots of [`Senders::due`], or `Time::MAX`.
     due: Time,
 }
 
-/// A packet on its way to a sender, with its arrival: 12 bytes, because there are many.
+/// A packet on its way to a sender, with its arrival. It takes only 12 bytes, because there are
+/// many.
 #[derive(Clone, Copy, Default)]
 #[repr(Rust, packed(4))]
 pub struct Reply {
@@ -76,7 +77,7 @@ const PROGRESS: u32 = 1 << 8;
 /// The largest number of packets per flow for which the pool reserves memory.
 const ROOM: usize = 64;
 
-/// All flows are visited in order if at least one in this number has something due.
+/// All flows are visited in order if at least one in this number has a task.
 const MOST: usize = 4;
 
 /// The number of replies of a flow that are prefetched.
@@ -115,7 +116,7 @@ impl Replies {
 }
 
 impl Senders {
-    /// Adds a reply on its last way to a sender.
+    /// Adds a reply on the last part of its way to a sender.
     #[inline(always)]
     pub fn push(&mut self, flow: usize, reply: Reply) {
         let replies = &mut self.replies[flow];
@@ -125,7 +126,7 @@ impl Senders {
 }
 
 /// Returns the number of packets for which the pool reserves memory: the data that the shared links
-/// queue and carry in a round trip. A slow start may need blocks beyond it.
+/// queue and carry in a round trip. Slow start may need further blocks.
 fn room(core: &Core, net: &Network) -> usize {
     let flows = &core.scenario.flows;
     let size = flows.iter().map(|f| f.packet.get()).min().unwrap_or(1);
@@ -154,7 +155,7 @@ fn room(core: &Core, net: &Network) -> usize {
 impl<'a> WindowsEngine<'a> {
     /// Creates a run before its start.
     pub fn new(mut core: Core<'a>, layout: WindowsLayout) -> WindowsEngine<'a> {
-        // All flows send as long as the run lasts.
+        // All flows send until the end of the run.
         core.pool.reserve(room(&core, &layout.network));
         core.actions = vec![Time::MAX; core.flows.len()];
         let flows = core.scenario.flows.iter().zip(&core.flows);
@@ -259,10 +260,10 @@ impl<'a> WindowsEngine<'a> {
         Ok(())
     }
 
-    /// Moves the clocks of all parts on to the next time at which anything happens. Windows of short
-    /// links may be much shorter than the time from packet to packet.
+    /// Advances the clocks of all parts to the next time at which anything happens. Windows of short links
+    /// may be much shorter than the time between packets.
     fn pass_idle(&mut self, end: Time) {
-        // Packets that wait in priority pipes have no time of their own.
+        // Packets that wait in priority pipes do not have a time.
         if self.net.has_tunnels {
             return;
         }
@@ -297,13 +298,13 @@ impl<'a> WindowsEngine<'a> {
         until == end
     }
 
-    /// Advances the senders with something due before `until`.
+    /// Advances the senders with a task before `until`.
     fn advance_due(&mut self, until: Time) {
         let Senders { due, list, replies, .. } = &mut self.senders;
         due.take(until, list, replies, |replies| &mut replies.due);
         let flows = self.core.flows.len();
         let is_large = self.core.pool.is_large();
-        // Most of them are visited in the order in which they are in memory.
+        // Most of them are visited in the order of memory.
         if self.senders.list.len() >= flows.div_ceil(MOST) {
             for id in 0..flows {
                 if is_large {
@@ -372,7 +373,7 @@ impl<'a> WindowsEngine<'a> {
             // The sender's wake-ups may be handled at once up to the next action.
             self.known = until.min(action);
             let replies = &mut self.senders.replies[id];
-            // At one time the application acts first, then comes a wake-up, then a reply.
+            // At the same time the application acts first, and then come a wake-up and a reply.
             if let Some(Reply { at, handle }) = replies.due(wake.min(action).min(until)) {
                 (self.core.now, self.event) = (at, replies.event);
                 self.core.events += 1;

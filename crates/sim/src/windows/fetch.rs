@@ -1,8 +1,8 @@
-//! Prefetches for runs whose flows and packets are beyond the near caches: a window touches all of
+//! Prefetches for runs whose flows and packets exceed the near caches. A window touches all of
 //! them, so each was last touched a round trip ago.
 //!
-//! The order of use is known ahead: senders follow each other by index, and the arrivals of a window
-//! are sorted. An address that is itself in far memory is fetched a few steps earlier.
+//! The order of use is known in advance: senders follow each other by index, and the arrivals of a window are
+//! sorted. An address that is itself in far memory is fetched a few steps earlier.
 
 use super::arrivals::Arrival;
 use super::engine::{REPLIES_AHEAD, Replies, WindowsEngine};
@@ -80,7 +80,7 @@ impl WindowsEngine<'_> {
         self.core.pool.get(later.handle)
     }
 
-    /// Prefetches the objects that a packet passes behind a shared link, up to the next part.
+    /// Prefetches the objects that a packet passes after a shared link, up to the next part.
     #[inline(always)]
     fn fetch_way(&self, packet: &Packet) {
         let flow = packet.flow as usize;

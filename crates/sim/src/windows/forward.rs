@@ -9,7 +9,7 @@ use crate::pool::Handle;
 use accord_units::{Bytes, Time};
 
 impl WindowsEngine<'_> {
-    /// Moves a packet on from the far end of a wire, through cut-through links, uncontended paths
+    /// Forwards a packet from the far end of a wire, through cut-through links, uncontended paths
     /// and its receiver, up to the next part.
     #[inline(always)]
     pub fn forward(&mut self, handle: Handle, mut exit: WireExit) {
@@ -18,8 +18,8 @@ impl WindowsEngine<'_> {
         self.route(handle, next, exit);
     }
 
-    /// Moves a packet on as `forward` does, from the hop `next`. The flag is true if the hop takes
-    /// the packet ahead of the clock.
+    /// Moves a packet as `forward` does, from the hop `next`. The flag is true if the hop takes the
+    /// packet ahead of the clock.
     #[inline(always)]
     pub fn route(&mut self, handle: Handle, mut next: (Hop, bool), mut exit: WireExit) {
         loop {
@@ -50,7 +50,7 @@ impl WindowsEngine<'_> {
     }
 
     /// Records the arrival of a packet at the shared link of `hop`, or at its sender. `event` is
-    /// the event that the arrival would be.
+    /// the event that would correspond to the arrival.
     #[inline(always)]
     pub fn enqueue(&mut self, handle: Handle, hop: Hop, at: Time, event: EventId) {
         if hop.is_end() {
@@ -112,7 +112,7 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Delivers a packet to its receiver ahead of the clock, and moves the answer on.
+    /// Delivers a packet to its receiver ahead of the clock, and forwards the answer.
     #[inline(never)]
     fn answer_ahead(&mut self, handle: Handle, mut exit: WireExit) {
         let limits = self.core.limits;

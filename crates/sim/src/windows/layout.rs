@@ -1,5 +1,5 @@
-//! The passes that lay out a network for the windows engine. Each takes the result of the pass
-//! before it.
+//! The passes that lay out a network for the windows engine. Each takes the result of the previous
+//! pass.
 
 use super::arrivals::ArrivalQueue;
 use super::cut_through::{CutThroughLink, CutThroughPort, LinkIndex};
@@ -23,16 +23,16 @@ use std::collections::BTreeMap;
 /// The rate up to which packets leave a link at distinct times.
 const FASTEST: Rate = Rate::from_bps(1_000_000_000_000);
 
-/// The largest number of shared links for a packet of the mean window. With a packet for 25 links
-/// `tcpeval/data-centre` takes twice the CPU time of events, and with one for 2.5
+/// The largest number of shared links per packet of the mean window. With 25 links per packet
+/// `tcpeval/data-centre` takes twice the CPU time of events. With 2.5 links per packet
 /// `tcpeval/access` takes a tenth less.
 const LINKS_PER_PACKET: usize = 4;
 
 /// The number of rounds over which the length of windows is averaged.
 const ROUNDS: u64 = 8;
 
-/// The third pass: the scenario needs no events of packets. Starts, stops and samples remain, and each
-/// of them ends a window. No reader sees that receivers are ahead of the clock.
+/// The third pass: the scenario does not need events of packets. Starts, stops and samples remain, and each
+/// of them ends a window. It is unobservable that receivers are ahead of the clock.
 struct Suited<'a> {
     scenario: &'a Scenario,
     ports: &'a Ports,
@@ -70,7 +70,7 @@ struct Parts<'a> {
 /// The sixth pass: windows are long enough.
 struct LongEnough<'a>(Parts<'a>);
 
-/// The last pass: the network, to be run in windows.
+/// The last pass: the network in the form for windows.
 pub struct WindowsLayout {
     pub(super) network: Network,
     /// The feeds of the senders.
@@ -190,7 +190,7 @@ impl<'a> CutThrough<'a> {
             if index.is_some() {
                 continue;
             }
-            // Timers run on links that no flow uses, too.
+            // Timers also run on links that no flow uses.
             let aqm = AnyAqm::build(&scenario.links[link].queue.discipline);
             *index = Some(if aqm.next_timer().is_some() {
                 shared_links.push((link, Feeds::new()));
@@ -219,8 +219,8 @@ impl<'a> CutThrough<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Checks that windows are long enough. Each window visits all shared links, so it should hold
-    /// packets for some of them.
+    /// Checks that windows are long enough. Each window visits all shared links, so it should
+    /// contain packets for some of them.
     fn long(self) -> Result<LongEnough<'a>, Because> {
         let scenario = self.links.suited.scenario;
         let fed = self.shared_links.iter().filter(|(_, feeds)| !feeds.is_empty());
@@ -378,10 +378,10 @@ fn link_port(scenario: &Scenario, ports: &Ports, id: LinkId) -> LinkPort {
 }
 
 impl WindowsLayout {
-    /// Lays the network out, and sets the paths of flows.
+    /// Lays out the network, and sets the paths of flows.
     ///
     /// # Errors
-    /// Fails if the scenario needs events, or is faster with events.
+    /// Fails if the scenario needs events or is faster with events.
     pub fn new(
         ports: &Ports,
         scenario: &Scenario,

@@ -1,15 +1,14 @@
 //! The windows engine: conservative parallel simulation on one thread [Chandy and Misra 1979;
 //! Bryant 1977], without events of packets.
 //!
-//! The network is divided into *parts*: the senders, as one part, and each *shared link*: a link
-//! that several parts feed, or whose queue matters. All other links are *cut-through*: they belong to the
-//! part that feeds them. A packet that leaves a part reaches the next one after a propagation delay
-//! at the earliest, the *lookahead*. So a part can be computed on its own up to its *safe time*,
-//! the least sum of the clock of a feeding part and its lookahead. The part then handles all
-//! packets of that window at once: a sender its replies of a round trip, a shared link its arrivals
-//! in order. The arrivals at a shared link are sorted once per window, and the ends of its services
-//! and the timer of its discipline come in between. The data of one part stays in near caches
-//! during a window.
+//! The network is divided into *parts*. All senders together are one part. Each *shared link*, which is a
+//! link that several parts feed or whose queue matters, is another. All other links are *cut-through*: they
+//! belong to the part that feeds them. A packet that leaves a part reaches the next one no earlier than after
+//! a propagation delay, the *lookahead*. So a part can be computed by itself up to its *safe time*, the least
+//! sum of a feeding part's clock and lookahead. The part then handles all packets of that window at once: a
+//! sender the replies of a round trip, a shared link its arrivals in order. The arrivals at a shared link are
+//! sorted once per window. The ends of its services and the timer of its discipline come in between. The data
+//! of one part stays in near caches during a window.
 //!
 //! The result is exact. The arrivals at a shared link are in the order of their events, (time,
 //! kind, index). At a sample, and at any other event of the calendar, all parts have been computed
@@ -18,12 +17,12 @@
 //! `newreno-250` 1.5 times, `vegas-250` 1.3 times, `monaco-20` 3.2 times, `on-off-100` 1.4 times and
 //! `web-500` 1.2 times.
 //!
-//! The windows engine runs flows with any application over links that never change (`layout.rs`). The
-//! next action of an application is a time of its flow, as a wake-up is, so it needs no event either.
-//! Its concepts, in reading order:
+//! The windows engine runs flows with any application over links that never change (`layout.rs`). The next
+//! action of an application is a time of its flow, like a wake-up, so it needs no event either. Its concepts,
+//! in reading order:
 //!
 //! 1. **Core** (`core.rs`): the state that both engines share: flows, packets, the calendar, the
-//!    record. The calendar holds starts, stops and samples only.
+//!    record. The calendar holds only starts, stops and samples.
 //! 2. **Pool** and **handle** (`pool.rs`): the packets under way, and the index of one of them.
 //! 3. **Survey**, **ports** and **form** (`survey.rs`): the paths of all flows, and the cheapest
 //!    form of each port that its link allows.
@@ -48,7 +47,7 @@
 //!     wake-ups and actions. **Due** (`due.rs`) is the index of the senders with one of these in a
 //!     window.
 //! 16. **Arrival** and **event id** (`arrivals.rs`): a future packet at a shared link, and the
-//!     event that its arrival would be.
+//!     event that would correspond to its arrival.
 //! 17. **Arrival queue** and **sorter** (`arrivals.rs`): the arrivals by slot of time, and their
 //!     order.
 //! 18. **Offer**, **serve** and **act** (`shared_link.rs`): handle an arrival, services and timers.

@@ -48,9 +48,9 @@ pub struct SharedLink {
     pub arrivals: ArrivalQueue,
     /// The priority pipes that the link feeds.
     pub priority_pipes: Vec<FedPipe>,
-    /// The time at which the queue discipline wants its timer.
+    /// The time of the queue discipline's timer.
     pub timer: Time,
-    /// The end of the service that the port has to know, as of the last window, or `Time::MAX`.
+    /// The end of the service that the port must handle, as of the last window, or `Time::MAX`.
     pub service: Time,
 }
 
@@ -61,7 +61,7 @@ impl SharedLink {
         self.timer.min(self.service) > until && !self.arrivals.may_have(until)
     }
 
-    /// Returns the time of the next arrival, timer or service, or a time before it.
+    /// Returns a time at or before the next arrival, timer or service.
     pub fn next(&self) -> Time {
         self.arrivals.next().min(self.timer).min(self.service)
     }
@@ -77,7 +77,7 @@ impl SharedLink {
 pub enum LinkPort {
     /// Holds waiting packets. It is stepped if its wire loses packets.
     Buffered(Box<(BufferedPort, Option<Loss>)>),
-    /// A droptail port with two priorities that leaves its packets in the pool. `None` while
+    /// A droptail port with two priorities that leaves its packets in the pool. It is `None` while
     /// `pass_all` passes arrivals through it.
     Priority(Option<Box<PriorityPort>>),
     /// Has one FIFO queue at a fixed rate, with the random stream of its discipline. Departures are known
@@ -92,7 +92,7 @@ pub enum LinkPort {
 pub struct FedPipe {
     /// The index of the cut-through link.
     pub index: usize,
-    /// The least time from the part to it.
+    /// The least time from the part to the link.
     pub delay: Duration,
 }
 
@@ -100,7 +100,7 @@ pub struct FedPipe {
 pub struct Feed {
     /// The shared link that sends the packets, or `None` for the senders.
     pub from: Option<usize>,
-    /// The lookahead: the least time that packets take.
+    /// The lookahead: the least time that packets take from there.
     pub lookahead: Duration,
 }
 
@@ -128,8 +128,8 @@ impl Routes {
     }
 
     /// Returns the hop at this index, and whether it takes the packet ahead of the clock. The
-    /// packet passes an uncontended path at once. If it would come out after the end of the run, it
-    /// stays there, and its time is `Time::MAX`.
+    /// packet passes an uncontended path at once. If its exit is after the end of the run, it stays
+    /// there, and its time is `Time::MAX`.
     #[inline(always)]
     pub fn reach(&mut self, place: &mut u32, exit: &mut WireExit, limits: Limits) -> (Hop, bool) {
         let mut hop = self.hops[*place as usize];
@@ -200,7 +200,7 @@ impl LinkPort {
         }
     }
 
-    /// Returns the end of the service that the port has to know, or `Time::MAX`.
+    /// Returns the end of the service that the port must handle, or `Time::MAX`.
     #[inline]
     pub fn next_service(&self) -> Time {
         match self {
@@ -210,7 +210,7 @@ impl LinkPort {
         }
     }
 
-    /// Returns the time at which the queue discipline wants its timer, or `Time::MAX`.
+    /// Returns the time of the queue discipline's timer, or `Time::MAX`.
     pub fn next_timer(&self) -> Time {
         let at = match self {
             LinkPort::Buffered(buffered) => buffered.0.next_timer(),

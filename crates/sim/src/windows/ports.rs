@@ -9,8 +9,8 @@ use accord_aqm::Class;
 use accord_port::{Area, Count, Counters, DropReason, PortPacket as _, PortState, Priority};
 use accord_units::{Bytes, Duration, Rate, Time};
 
-/// An uncontended port of which a series is recorded. For packets of one size that find it idle, it
-/// is the same port as [`Timeline`](accord_port::Timeline).
+/// An uncontended port with a recorded series. For packets of one size that find it idle, it
+/// behaves exactly as [`Timeline`](accord_port::Timeline).
 pub struct UncontendedPort {
     rate: Rate,
     size: Bytes,
@@ -97,7 +97,7 @@ impl Gauge for UncontendedPort {
 /// The number of waiting packets ahead of the one that is prefetched.
 const AHEAD: usize = 4;
 
-/// The queues of out-of-band control packets and of others, each a handle and a size.
+/// The queues of out-of-band control packets and of other packets, each with a handle and a size.
 #[derive(Default)]
 struct PriorityQueues {
     queues: [Ring<(Handle, u16)>; 2],
@@ -150,8 +150,8 @@ fn priority(packet: &Packet) -> Priority {
     }
 }
 
-/// A droptail port with two priorities. It is the same port as [`Port`](accord_port::Port) without
-/// tickets. Without it `monaco-20` takes 1.2 times the CPU time.
+/// A droptail port with two priorities. It behaves exactly as [`Port`](accord_port::Port), without
+/// tickets. Without this port `monaco-20` takes 1.2 times the CPU time.
 pub struct PriorityPort {
     /// The line, the backlog and the counters.
     state: PortState,
@@ -171,7 +171,7 @@ impl PriorityPort {
     }
 
     /// Offers a packet that arrives at `now`, after the services that end by then. Returns its
-    /// departure, or the reason why it is dropped, or `None` if it has to wait.
+    /// departure, or the reason why it is dropped, or `None` if it must wait.
     #[inline]
     pub fn offer(
         &mut self,
@@ -234,9 +234,9 @@ impl Gauge for PriorityPort {
     }
 }
 
-/// A pipe that serves out-of-band control packets first. A packet that has to wait does not know
-/// its departure at its arrival: it waits here until all packets that may be served before it have
-/// arrived. The pipe is the same port as [`Port`](accord_port::Port) without a limit.
+/// A pipe that serves out-of-band control packets first. The departure of a packet that must wait
+/// is not known at its arrival. It waits here until all packets that may be served before it have
+/// arrived. The pipe behaves exactly as a [`Port`](accord_port::Port) without a limit.
 pub struct PriorityPipe {
     /// The line, with the packets whose service has begun.
     pipe: Pipe,
@@ -254,14 +254,15 @@ impl PriorityPipe {
         }
     }
 
-    /// Offers a packet as [`Pipe::offer`] does. Returns `None` if the port is busy or others wait.
+    /// Offers a packet as [`Pipe::offer`] does. Returns `None` if the port is busy or other packets
+    /// wait.
     #[inline]
     pub fn offer(&mut self, now: Time, size: Bytes, end: Time) -> Option<Time> {
         let is_free = self.waiting.is_empty() && self.pipe.busy_until() <= now;
         is_free.then(|| self.pipe.offer(now, size, end))
     }
 
-    /// Keeps a packet that has to wait.
+    /// Stores a packet that must wait.
     pub fn keep(&mut self, handle: Handle, packet: &Packet) {
         self.held.add(packet.bytes());
         self.waiting.push(handle, packet.size, priority(packet));

@@ -2,8 +2,8 @@
 
 use crate::memory;
 
-/// A FIFO queue. It takes fewer instructions than that of the standard library, because it indexes
-/// by counts of values entered and left.
+/// A FIFO queue. It takes fewer instructions than the standard library's, because it indexes by
+/// counts of values entered and left.
 #[derive(Default)]
 pub struct Ring<T> {
     /// The values. The index is the number of values that entered before, modulo the length, which
@@ -57,7 +57,7 @@ impl<T: Copy + Default> Ring<T> {
         Some(first)
     }
 
-    /// Removes the first value if `is_due` says so.
+    /// Removes the first value if `is_due` returns true.
     #[inline(always)]
     pub fn pop_if(&mut self, is_due: impl FnOnce(T) -> bool) -> Option<T> {
         let first = self.first().filter(|&first| is_due(first))?;
@@ -65,7 +65,7 @@ impl<T: Copy + Default> Ring<T> {
         Some(first)
     }
 
-    /// Gives the memory of an empty queue back.
+    /// Releases the memory of an empty queue.
     pub fn release(&mut self) {
         if self.is_empty() {
             *self = Ring { places: Box::default(), entered: 0, left: 0 };
@@ -89,7 +89,7 @@ mod tests {
     use std::collections::VecDeque;
 
     proptest! {
-        /// The ring behaves as the queue of the standard library, however it fills and empties.
+        /// The ring behaves like the queue of the standard library for any sequence of operations.
         #[test]
         fn values_come_in_their_order(steps in prop::collection::vec((any::<u32>(), 0..9u8), 0..400)) {
             let (mut ring, mut queue) = (Ring::default(), VecDeque::new());

@@ -88,7 +88,7 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Offers a packet that arrives at `at` to the port of a shared link, and moves it on if its
+    /// Offers a packet that arrives at `at` to the port of a shared link, and forwards it if its
     /// departure is known.
     #[inline(always)]
     fn offer(&mut self, id: usize, handle: Handle, at: Time) {
@@ -117,8 +117,8 @@ impl WindowsEngine<'_> {
         self.route(handle, next, exit);
     }
 
-    /// Passes arrivals through a port with two priorities, which serves packets until `until`. It takes
-    /// the port out of the shared link and puts it back at the end, so it is looked up once.
+    /// Passes arrivals through a port with two priorities, which serves packets until `until`. It takes the
+    /// port out of the shared link and puts it back at the end, so the port is looked up only once.
     #[inline(never)]
     fn pass_all(&mut self, id: usize, arrivals: &[Arrival], until: Time) {
         let shared_link = &mut self.net.shared_links[id];
@@ -160,14 +160,14 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Moves a packet on that enters the wire of a shared link at `sent`.
+    /// Forwards a packet that enters the wire of a shared link at `sent`.
     #[inline(always)]
     fn depart(&mut self, id: usize, handle: Handle, sent: Time) {
         let exit = self.net.shared_links[id].leaves(sent);
         self.forward(handle, exit);
     }
 
-    /// Offers a packet to a port that holds packets and does not let it pass.
+    /// Offers a packet to a port that holds packets and does not pass it at once.
     #[inline(never)]
     fn enter(&mut self, id: usize, handle: Handle) {
         let LinkPort::Buffered(buffered) = &mut self.net.shared_links[id].port else {
@@ -195,7 +195,7 @@ impl WindowsEngine<'_> {
         }
     }
 
-    /// Ends the services of a shared link that end by `until` and that the port has to know, and
+    /// Ends the services of a shared link that end by `until` and that the port must handle, and
     /// begins the next ones.
     #[inline(always)]
     fn serve(&mut self, id: usize, until: Time) {

@@ -1,9 +1,9 @@
 //! Uncontended paths: consecutive links on which no packet ever waits.
 //!
-//! A port delays no packet beyond its transmission time if its packets arrive at least a
-//! transmission time apart: behind a bottleneck that is no faster, or for the answers to packets
-//! that have passed a bottleneck. The port then only adds a constant delay for each size of
-//! packets. A packet passes consecutive links of this kind in one step.
+//! A port delays packets only by their transmission time if they arrive at least a transmission
+//! time apart. This holds after a bottleneck that is no faster, and for the answers to packets that
+//! have passed a bottleneck. The port then only adds a constant delay for each size of packets. A
+//! packet passes consecutive links of this kind in a single step.
 //!
 //! Without uncontended paths `newreno-10` and `newreno-250` take 1.2 times the CPU time.
 
@@ -26,7 +26,7 @@ pub struct UncontendedPath {
     passed: u64,
     /// The last link.
     last: u32,
-    /// The ports of which a series is recorded, if there are any.
+    /// The ports with recorded series, if any.
     counting: Option<Box<Counting>>,
 }
 
@@ -35,11 +35,11 @@ struct Counting {
     ports: Box<[CountingPort]>,
     /// The delay from the start of the path to the last port.
     to_last: Duration,
-    /// The number of packets that the ports have not counted and that reach all of them before the
-    /// next reading, and the latest arrival among them.
+    /// The number of packets that the ports have not yet counted and that reach all of them before
+    /// the next reading, and the latest arrival among them.
     unknown: u64,
     exit: Time,
-    /// The arrivals of the other packets that not all ports have counted, in order.
+    /// The arrivals, in order, of the other packets that some port has not yet counted.
     arrivals: Vec<Time>,
 }
 
@@ -83,7 +83,7 @@ impl UncontendedPath {
         UncontendedPath { span, passed: 0, last: last as u32, counting }
     }
 
-    /// Passes a packet that arrives at `at`. Returns its exit, unless that is after the end of the
+    /// Passes a packet that arrives at `at`. Returns its exit unless that is after the end of the
     /// run.
     #[inline(always)]
     pub fn pass(&mut self, at: Time, limits: Limits) -> Option<WireExit> {
@@ -105,9 +105,9 @@ impl UncontendedPath {
         }
     }
 
-    /// Counts the packets that have reached each pipe of the path by the end of the run, `end`.
-    /// `rest` is the path of the flow from here on, and `late` the arrivals of the packets that come
-    /// out after the end. Returns the path of the flow behind this one.
+    /// Counts the packets that have reached each pipe of the path by the end of the run, `end`. `rest` is the
+    /// path of the flow from here on, and `late` the arrivals of the packets that come out after the end.
+    /// Returns the path of the flow after this one.
     pub fn count<'a>(
         &self,
         scenario: &Scenario,
@@ -173,14 +173,14 @@ impl Counting {
 
 /// Finds the uncontended links, and the size of the packets on each.
 ///
-/// Packets leave a port at least a transmission time apart. If all packets of a link left one port
-/// the same time ago, they arrive in that order and as far apart.
+/// Packets leave a port at least a transmission time apart. If all packets of a link left the same
+/// port, and the delay since then is the same, they arrive in that order and at that spacing.
 pub fn find(scenario: &Scenario, flows: &[Flow], ports: &Ports) -> Vec<Option<u16>> {
     let sizes = sizes(scenario, flows);
     let may = |(id, link): (LinkId, &Link)| match (ports.forms[id], sizes[id]) {
         (Form::Pipe, Sizes::All(size)) => Some(size),
-        // A place that becomes free as a packet arrives may count as taken, so two packets
-        // have to fit. The backlog that is recorded excludes out-of-band packets.
+        // A place that becomes free as a packet arrives may count as taken, so two packets must
+        // fit. The backlog that is recorded excludes out-of-band packets.
         (Form::Timeline | Form::Port, Sizes::All(size))
             if ignores(link) && fits(link, 2, size) && !ports.survey.control_first[id] =>
         {
@@ -189,7 +189,7 @@ pub fn find(scenario: &Scenario, flows: &[Flow], ports: &Ports) -> Vec<Option<u1
         _ => None,
     };
     let mut free: Vec<Option<u16>> = scenario.links.iter().enumerate().map(may).collect();
-    // A contended link changes the spacing of packets at the links behind it.
+    // A contended link changes the spacing of packets at later links.
     while exclude(scenario, flows, &mut free) {}
     free
 }
@@ -208,19 +208,19 @@ fn fits(link: &Link, packets: u64, size: u16) -> bool {
     }
 }
 
-/// Excludes from `free` the links on which packets wait, given that they do not wait on the others.
-/// Returns true if there are any.
+/// Excludes from `free` the links on which packets wait, assuming that they do not wait on the
+/// others. Returns true if there are any.
 fn exclude(scenario: &Scenario, flows: &[Flow], free: &mut [Option<u16>]) -> bool {
     let mut excluded = false;
-    // The links on which packets of several ports meet. The spacing of packets behind them is not
-    // known yet.
+    // The links on which packets of several ports meet. The spacing of packets after them is not
+    // yet known.
     let mut mixed = vec![false; scenario.links.len()];
     // The port that the packets of each link left, and the delay since then.
     let mut origins = vec![None; scenario.links.len()];
     'flows: for (f, flow) in scenario.flows.iter().zip(flows) {
         // Packets leave their host at any spacing.
         let (mut gap, mut origin) = (Duration::ZERO, (LinkId::MAX, Duration::ZERO));
-        // The receiver answers each packet at most once. The smallest packets are the closest.
+        // The receiver answers each packet at most once. The smallest packets are closest together.
         let path = f.path.iter().map(|&id| (id, smallest(flow)));
         for (id, size) in path.chain(f.reverse_path.iter().map(|&id| (id, flow.answer))) {
             if mixed[id] {
@@ -231,7 +231,8 @@ fn exclude(scenario: &Scenario, flows: &[Flow], free: &mut [Option<u16>]) -> boo
             if free[id].is_some() {
                 let bits = u128::from(size) * 8_000_000_000_000;
                 let exact = bits % u128::from(link.rate.as_bps()) == 0;
-                // A port that is never busy at an arrival carries no fraction of a picosecond over.
+                // A port that is never busy at an arrival does not carry over a fraction of a
+                // picosecond.
                 let apart = gap > time || gap == time && exact;
                 mixed[id] = *origins[id].get_or_insert(origin) != origin;
                 if !apart || mixed[id] {
@@ -276,8 +277,8 @@ enum Sizes {
 fn sizes(scenario: &Scenario, flows: &[Flow]) -> Vec<Sizes> {
     let mut sizes = vec![Sizes::None; scenario.links.len()];
     for (f, flow) in scenario.flows.iter().zip(flows) {
-        // Tunnels also send control packets, which have a size of their own. Zero stands for the other
-        // sizes of a host that draws them.
+        // Tunnels also send control packets of a different size. Zero stands for the other sizes of a host
+        // that draws them.
         let other = if flow.host.is_plain() { smallest(flow) } else { 0 };
         for (path, size, other) in
             [(&f.path, flow.packet, other), (&f.reverse_path, flow.answer, flow.answer)]
