@@ -16,10 +16,10 @@ pub enum Cell {
     Number(f64),
 }
 
-/// Reads all of a Parquet file: its columns by name, with a cell per row.
+/// Reads a whole Parquet file: its columns by name, with one cell per row.
 ///
 /// # Errors
-/// The file is damaged, or a column holds neither text nor numbers.
+/// If the file is damaged, or a column holds neither text nor numbers.
 pub fn foreign(file: File) -> Result<Vec<(String, Vec<Cell>)>, Damaged> {
     Damaged::guard(|| read(file))
 }

@@ -1,7 +1,7 @@
 //! Tables with documented columns, as Parquet and CSV.
 //!
-//! A column has a [`Field`] (name, meaning, kind) and [`Cells`]. A [`Table`] is in memory, and a
-//! [`Writer`] takes a longer one by groups of rows. In Parquet the meaning of a column is the
+//! A column has a [`Field`] (name, meaning, kind) and [`Cells`]. A [`Table`] is in memory. A
+//! [`Writer`] writes a longer table by groups of rows. In Parquet the meaning of a column is the
 //! metadata `accord.column.NAME`. A [`Reader`] returns the columns of a Parquet file, and an error
 //! if it is damaged.
 //!
@@ -63,24 +63,24 @@ pub enum Kind {
     Long,
     /// 64-bit floating-point numbers.
     Number,
-    /// 64-bit floating-point numbers that may be missing. In memory a missing one is NaN, in
-    /// Parquet null, and in CSV empty.
+    /// 64-bit floating-point numbers that may be missing. A missing number is NaN in memory, null
+    /// in Parquet, and empty in CSV.
     Optional,
 }
 
 /// The cells of a column in a group of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells<'a> {
-    /// Texts, each with the number of rows that it holds for.
+    /// Texts, each with the number of rows to which it applies.
     Text(Vec<(Cow<'a, str>, usize)>),
-    /// Integers, each with the number of rows that it holds for.
+    /// Integers, each with the number of rows to which it applies.
     Count(Vec<(i32, usize)>),
     /// 64-bit integers, one per row.
     Long(Vec<i64>),
     /// Numbers, one per row, of [`Kind::Number`] and [`Kind::Optional`].
     Number(Vec<f64>),
-    /// The same in stretches. A slice that comes again, such as the times of a run for each of its
-    /// series, is written once.
+    /// Numbers in stretches. A recurring slice, such as the times of a run for each of its series,
+    /// is written once.
     Stretches(Vec<&'a [f64]>),
 }
 
@@ -143,7 +143,7 @@ impl<'a> Table<'a> {
         self.fields.iter().zip(&self.cells)
     }
 
-    /// Writes the table, which Parquet calls `name`.
+    /// Writes the table, whose name in Parquet is `name`.
     ///
     /// # Errors
     /// Returns the errors of `out`, and an error if columns differ in length.
@@ -169,7 +169,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the end of the names of such files.
+    /// Returns the extension of the names of such files.
     pub const fn extension(self) -> &'static str {
         match self {
             Format::Csv => "csv",

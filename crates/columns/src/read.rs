@@ -13,7 +13,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 use thiserror::Error;
 
-/// The reason why a file cannot be read as the table that it should hold.
+/// The reason why a file cannot be read as the expected table.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct Damaged(String);
@@ -29,8 +29,8 @@ impl Damaged {
         Damaged(why.into())
     }
 
-    /// Runs `work`. The library panics on some damaged files, which becomes an error and is not
-    /// printed.
+    /// Runs `work`. The library panics on some damaged files. Such a panic becomes an error and is
+    /// not printed.
     pub(super) fn guard<T>(work: impl FnOnce() -> Result<T, Damaged>) -> Result<T, Damaged> {
         thread_local! {
             static GUARDED: Cell<bool> = const { Cell::new(false) };
@@ -51,18 +51,18 @@ impl Damaged {
     }
 }
 
-/// A Parquet file whose columns are as expected. Its readers of columns fail if the file is damaged,
-/// and panic if there is no such group, or no such field of this kind.
+/// A Parquet file whose columns are as expected. Its methods for columns fail if the file is damaged. They
+/// panic if there is no such group, or no such field of this kind.
 pub struct Reader {
     file: SerializedFileReader<File>,
     fields: Vec<Field>,
 }
 
 impl Reader {
-    /// Opens a file that must have just these fields, by name and kind.
+    /// Opens a file that must have exactly these fields, by name and kind.
     ///
     /// # Errors
-    /// The file is damaged, or has other columns.
+    /// If the file is damaged or has other columns.
     pub fn open(file: File, fields: &[Field]) -> Result<Reader, Damaged> {
         let file = Damaged::guard(|| Ok(SerializedFileReader::new(file)?))?;
         let found = file.metadata().file_metadata().schema_descr();
@@ -83,15 +83,15 @@ impl Reader {
         self.file.num_row_groups()
     }
 
-    /// Reads a column of [`Kind::Text`]: each text with the number of rows that it holds for. Text
-    /// that is not UTF-8 is an error.
+    /// Reads a column of [`Kind::Text`]: each text with the number of rows to which it applies.
+    /// Text that is not UTF-8 is an error.
     pub fn texts(&self, group: usize, field: &str) -> Result<Vec<(String, usize)>, Damaged> {
         let (rows, _) = self.read::<ByteArrayType>(group, field, &[Kind::Text])?;
         let runs = runs_of(rows.into_iter()).into_iter();
         runs.map(|(bytes, n)| Ok((bytes.as_utf8()?.to_string(), n))).collect()
     }
 
-    /// Reads a column of [`Kind::Count`]: each integer with the number of rows that it holds for.
+    /// Reads a column of [`Kind::Count`]: each integer with the number of rows to which it applies.
     pub fn counts(&self, group: usize, field: &str) -> Result<Vec<(i32, usize)>, Damaged> {
         let (rows, _) = self.read::<Int32Type>(group, field, &[Kind::Count])?;
         Ok(runs_of(rows.into_iter()))
@@ -117,8 +117,8 @@ impl Reader {
         Ok(there.into_iter().map(value).collect())
     }
 
-    /// Reads a column: the values that are there, and for each row whether (1) it is there. The
-    /// second is empty if all are.
+    /// Reads a column: the values present, and for each row a 1 if its value is present. The second
+    /// list is empty if all are present.
     fn read<T: DataType>(
         &self,
         group: usize,

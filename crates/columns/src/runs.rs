@@ -1,9 +1,10 @@
-//! The writer of columns with long runs of one value, or with values that recur in the same order.
+//! The writer of columns with long runs of a single value, or with values that recur in the same
+//! order.
 //!
-//! The column writer of `parquet` takes a value per row and looks each up in its dictionary, which
-//! took four fifths of the time of a short run. Such a column is a dictionary page and one page of
-//! indices. Where the value stays, an index is written once with the number of rows that it holds
-//! for (the RLE of Parquet).
+//! The column writer of `parquet` takes one value per row and looks each up in its dictionary,
+//! which took four fifths of the time of a short run. Here, such a column consists of a dictionary
+//! page and one page of indices. If the value stays the same, an index is written once with the
+//! number of rows to which it applies (Parquet's RLE).
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding};
@@ -20,7 +21,7 @@ use std::ptr;
 
 /// A value of such a column.
 pub(super) trait Value: Ord + Copy {
-    /// Appends the value as `PLAIN` encodes it.
+    /// Appends the value in the encoding `PLAIN`.
     fn plain(self, out: &mut Vec<u8>);
 
     /// Returns the statistics of a column from `min` to `max` without nulls.
@@ -49,8 +50,7 @@ impl Value for &str {
     }
 }
 
-/// Returns the chunk of a column in which each value holds for the number of rows that it comes
-/// with.
+/// Returns the chunk of a column in which each value applies to the given number of rows.
 pub(super) fn chunk<T: Value>(
     column: ColumnDescPtr,
     rows: impl Iterator<Item = (T, usize)> + Clone,
@@ -82,8 +82,7 @@ pub(super) fn chunk<T: Value>(
     .chunk(column)
 }
 
-/// Returns the chunk of a column in which stretches come again: those that are the same slice. `None`
-/// if too few do.
+/// Returns the chunk of a column in which stretches (the same slices) recur, or `None` if too few do.
 pub(super) fn repeated(
     column: ColumnDescPtr,
     stretches: &[&[f64]],
@@ -93,7 +92,7 @@ pub(super) fn repeated(
     let mut values = 0;
     let mut order = Vec::with_capacity(stretches.len());
     for stretch in stretches {
-        // The last ones, since a table goes from run to run.
+        // Only the last ones are searched, since a table goes from run to run.
         let known = places.iter().rev().find(|(known, _)| ptr::eq(*known, *stretch));
         order.push(known.map_or(values, |(_, at)| *at));
         if known.is_none() {
@@ -107,7 +106,7 @@ pub(super) fn repeated(
     }
     let bits = bits(values);
     let mut indices = vec![bits as u8];
-    // One run of packed values, of which there are eight to a group.
+    // One run of packed values, in groups of eight.
     varint((rows.div_ceil(8) as u64) << 1 | 1, &mut indices);
     let end = indices.len() + rows.div_ceil(8) * bits as usize;
     let (mut word, mut filled) = (0_u64, 0);
@@ -145,18 +144,18 @@ fn bits(values: usize) -> u32 {
 
 /// The two pages of a chunk. The column is required, so they have no levels.
 struct Pages {
-    /// The values as `PLAIN` encodes them.
+    /// The values in the encoding `PLAIN`.
     dictionary: Vec<u8>,
     values: usize,
     sorted: bool,
-    /// The places of the rows' values in it.
+    /// The places of the rows' values in the dictionary.
     indices: Vec<u8>,
     rows: usize,
     statistics: Option<Statistics>,
 }
 
 impl Pages {
-    /// Returns the bytes of the chunk, and what describes them to a row group.
+    /// Returns the bytes of the chunk, and their description for a row group.
     fn chunk(self, column: ColumnDescPtr) -> Result<(Vec<u8>, ColumnCloseResult)> {
         let mut bytes = Vec::new();
         let mut sink = TrackedWrite::new(&mut bytes);
@@ -208,7 +207,7 @@ impl Pages {
     }
 }
 
-/// Appends `n` in groups of seven bits, the lowest first (ULEB128).
+/// Appends `n` in groups of seven bits, lowest first (ULEB128).
 fn varint(mut n: u64, out: &mut Vec<u8>) {
     while n >= 0x80 {
         out.push(n as u8 | 0x80);

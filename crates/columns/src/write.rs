@@ -17,10 +17,10 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// A table that is being written.
+/// A table under construction.
 ///
-/// The writer is not generic over its output, so the code of the Parquet library is compiled
-/// with this crate, once and optimised.
+/// The writer is not generic over its output. So the code of the Parquet library is compiled only
+/// once, with this crate, and optimised.
 pub struct Writer<'w>(Open<'w>);
 
 type Out<'w> = &'w mut (dyn Write + Send);
@@ -31,8 +31,8 @@ enum Open<'w> {
 }
 
 impl<'w> Writer<'w> {
-    /// Begins a table. In Parquet it is called `name`, and has `notes` (key and text) in its
-    /// metadata in addition to the meanings of its columns.
+    /// Begins a table. Its name in Parquet is `name`, and its metadata has `notes` (key and text)
+    /// in addition to the meanings of its columns.
     ///
     /// # Errors
     /// Returns the errors of `out`.
@@ -101,7 +101,7 @@ impl<'w> Writer<'w> {
     }
 }
 
-/// Returns the output's own error if the library has only passed it on.
+/// Returns the output's own error if the library has merely passed it on.
 fn of_output(e: ParquetError) -> io::Error {
     match e {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
@@ -123,7 +123,7 @@ fn write_rows(csv: &mut csv::Writer<Out>, cells: &[Cells], rows: usize) -> io::R
     Ok(())
 }
 
-/// Returns the cells as CSV shows them, row by row.
+/// Returns the cells in the form of CSV, row by row.
 fn texts<'c>(cells: &'c Cells<'c>) -> Box<dyn Iterator<Item = Cow<'c, str>> + 'c> {
     fn repeat<'c, T>(
         runs: &'c [(T, usize)],
@@ -140,13 +140,13 @@ fn texts<'c>(cells: &'c Cells<'c>) -> Box<dyn Iterator<Item = Cow<'c, str>> + 'c
     }
 }
 
-/// Returns a text as a cell of CSV. An apostrophe is put before one that spreadsheets would take for a
-/// formula and carry out.
+/// Returns a text as a cell of CSV. An apostrophe precedes a text that spreadsheets would evaluate as a
+/// formula.
 pub fn csv_text(text: &str) -> Cow<'_, str> {
     let mut rest = text.chars();
     let is_formula = match rest.next() {
         Some('=' | '@' | '\t' | '\r') => true,
-        // A number, with or without a unit, is none.
+        // A number, with or without a unit, is not a formula.
         Some('+' | '-') => rest.any(|c| !(c.is_alphanumeric() || " .%".contains(c))),
         _ => false,
     };
@@ -166,7 +166,7 @@ fn write_column(
     let descriptor = columns.column(i);
     let optional = descriptor.max_def_level() > 0;
     let rows = cells.rows();
-    // A text per row, as names are, is better written by the library.
+    // The library is better at writing one text per row, such as names.
     match cells {
         Cells::Text(runs) if 2 * runs.len() <= rows => {
             let runs = runs.iter().map(|(text, n)| (&**text, *n));
@@ -236,8 +236,8 @@ fn properties(fields: &[Field], notes: &[(String, String)]) -> Arc<WriterPropert
         .set_offset_index_disabled(true)
         .set_created_by(format!("accord {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(meanings.chain(notes).collect()));
-    // Measured values seldom repeat, and rows are not selected by them. Looking each up in a dictionary, and for
-    // the least and the greatest, takes time for nothing.
+    // Measured values seldom repeat, and rows are not selected by them. A dictionary and statistics would
+    // only cost time.
     for field in fields.iter().filter(|f| f.kind == Kind::Optional) {
         let name = || field.name.as_str().into();
         properties = properties

@@ -90,8 +90,8 @@ impl Loss {
         })
     }
 
-    /// Returns true if the next packet is lost. The control packets of tunnels have a loss
-    /// probability of their own.
+    /// Returns true if the next packet is lost. The control packets of tunnels have a separate loss
+    /// probability.
     pub fn takes(&mut self, is_control: bool) -> bool {
         let p = if is_control { self.control } else { self.data };
         p > 0.0 && self.dice.uniform() < p
@@ -101,14 +101,14 @@ impl Loss {
 /// Keeps a wire's packets in order when its delay changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InOrder {
-    /// The time at which the packet sent last comes out.
+    /// The time at which the last packet sent comes out.
     last: Time,
 }
 
 impl InOrder {
-    /// Returns the time at which a packet comes out of a wire of this delay. Its service began at
-    /// `begun` and ended at `sent`. The packet does not overtake the one before it, even if the
-    /// delay has become shorter: it follows by no less than its transmission time.
+    /// Returns the time at which a packet comes out of a wire with this delay. Its service began at
+    /// `begun` and ended at `sent`. The packet does not overtake the previous one, even if the
+    /// delay has become shorter. It follows by at least its transmission time.
     pub fn arrival(&mut self, begun: Time, sent: Time, delay: Duration) -> Time {
         let follows = self.last + sent.since(begun);
         self.last = (sent + delay).max(follows);
@@ -126,7 +126,7 @@ mod tests {
         let ms = Duration::from_ms;
         let mut wire = InOrder::default();
         assert_eq!(wire.arrival(at(0), at(1), ms(50)), at(51));
-        // By the new delay alone the packet would come out at 12.
+        // With the new delay alone the packet would come out at 12.
         assert_eq!(wire.arrival(at(1), at(2), ms(10)), at(52));
         assert_eq!(wire.arrival(at(100), at(101), ms(10)), at(111));
     }

@@ -6,9 +6,9 @@ use accord_record::{AggregateReading, FlowReading, LinkReading};
 use accord_transport::View;
 use accord_units::{Duration, Time};
 
-/// Returns the reading of a link whose port has `counters`. `sent` is the bytes sent by `now`,
-/// `area` the integral of the waiting packets, `longest` the largest backlog since the previous
-/// reading, and `aqm` the queue discipline, unless the port has none to ask.
+/// Returns the reading of a link whose port has `counters`. `sent` is the number of bytes sent by
+/// `now`, `area` the integral of the waiting packets, `longest` the largest backlog since the
+/// previous reading, and `aqm` the queue discipline, if the port has one.
 pub fn read_link(
     counters: &Counters,
     sent: f64,
@@ -46,7 +46,7 @@ fn read_aggregates(aqm: &AnyAqm) -> Vec<AggregateReading> {
     known.map(read).collect()
 }
 
-/// Returns the reading of a flow from the counts of an engine and the state of the flow's sender.
+/// Returns the reading of a flow, from the counts of an engine and the state of the flow's sender.
 pub fn read_flow(counted: FlowReading, view: View) -> FlowReading {
     let View { cwnd, ssthresh, pacing: _, rtt, min_rtt, accumulation, retransmissions } = view;
     FlowReading {

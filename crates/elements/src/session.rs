@@ -4,11 +4,11 @@ use accord_traffic::{Application, Step, UnderWay};
 use accord_transport::Sender;
 use accord_units::{Rate, Time};
 
-/// An application with its start, its stop and the transfer that it waits for.
+/// An application with its start, its stop and the transfer for which it waits.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
-    /// The application, from its start until it has no more to do. Most of very many flows are not
-    /// under way at the same time.
+    /// The application, from its start until it has no more to do. Of a large number of flows, most
+    /// are not under way at the same time.
     application: Option<Box<Application>>,
     started: bool,
     stopped: bool,
@@ -49,7 +49,7 @@ impl Session {
         self.stopped || self.done
     }
 
-    /// Returns whether the application waits for a transfer to be done.
+    /// Returns whether the application waits for a transfer to complete.
     #[inline]
     pub fn is_transferring(&self) -> bool {
         self.transferring
@@ -57,7 +57,7 @@ impl Session {
 
     /// Notifies an application that follows congestion control of the rate that its sender allows:
     /// the pacing rate or a window per round trip, whichever is less. Before the first round trip
-    /// the rate is zero, so the application keeps to its least. A sender without a controller
+    /// the rate is zero, so the application keeps to its minimum. A sender without a controller
     /// allows any rate.
     pub fn allow(&mut self, sender: &Sender, now: Time) {
         let application = self.application.as_mut().filter(|a| a.follows());
@@ -101,7 +101,7 @@ impl Session {
     }
 
     /// Sets the rate of the demand from the next packet on, if the demand has a rate. A session
-    /// that has not started takes the rate in force at its start.
+    /// that has not yet started uses the rate in force at its start.
     pub fn set_rate(&mut self, rate: Rate) {
         if let Some(application) = &mut self.application {
             application.set_rate(rate);

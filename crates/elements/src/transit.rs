@@ -5,7 +5,7 @@ use accord_scenario::{Jitter, Link, LinkId, Reorder};
 use accord_traffic::{Dice, Purpose};
 use accord_units::{Duration, Time};
 
-/// A wire on which packets do not simply take the propagation delay.
+/// A wire on which the delay of packets is not just the propagation delay.
 #[derive(Clone, Debug)]
 pub struct Transit {
     order: InOrder,
@@ -13,7 +13,7 @@ pub struct Transit {
     /// The exit time of the latest packet, if jitter keeps the order.
     last: Time,
     reorder: Option<(Reorder, Dice)>,
-    /// The number of packets so far.
+    /// The number of packets sent so far.
     count: u64,
     /// The period at whose multiples acknowledgements come out.
     period: Option<Duration>,

@@ -1,5 +1,6 @@
-//! The check of a tree against the key tables. It finds unknown keys, wrong types, wrong units and
-//! values beyond sensible bounds. A tree that passes can be read without another check of its form.
+//! The check of a tree against the key tables. It detects unknown keys, wrong types, wrong units
+//! and values beyond sensible bounds. A tree that passes can be read without another check of its
+//! form.
 
 use crate::error::nearest;
 use crate::{
@@ -14,7 +15,7 @@ pub trait Check: Own {
     /// Checks a value.
     ///
     /// # Errors
-    /// Fails if the value is wrong. Further problems go to those of the checker.
+    /// Fails if the value is wrong. Further problems are added to those of the checker.
     fn check(&self, value: &Value, checker: &mut Checker<'_, Self>) -> Result<(), Problem>;
 }
 
@@ -49,7 +50,7 @@ impl<X: Check> Checker<'_, X> {
                 ),
             }
         }
-        // A key that is misspelt is not missing, too.
+        // A misspelt key is not also reported as missing.
         let unknown = || { table.entries.iter() }.filter(|e| section.key(&e.key).is_none());
         let misspelt = |name| unknown().any(|e| nearest(&e.key, section.names()) == Some(name));
         for key in section.keys {
@@ -138,7 +139,7 @@ impl<X: Check> Checker<'_, X> {
     }
 }
 
-/// Returns whether `shape` is the one of several that a value of this type is meant for.
+/// Returns whether, out of several shapes, a value of this type is meant for `shape`.
 fn takes<X: Own>(shape: &Shape<X>, value: &Value) -> bool {
     match shape {
         Shape::List(_) | Shape::Pair(_) => matches!(value.data, Data::List(_)),

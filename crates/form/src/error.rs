@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// A text with a name, for errors to point into.
+/// A text with a name, to which errors point.
 #[derive(PartialEq, Eq)]
 pub struct Source {
     /// The name of the file, or of another origin of the text.
@@ -13,21 +13,21 @@ pub struct Source {
     pub text: String,
 }
 
-/// Prints the name only, because texts are long.
+/// Prints only the name, because texts are long.
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Source({:?})", self.name)
     }
 }
 
-/// Something is wrong at one place of a text.
+/// An error at a place in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
     /// The fault and the expectation.
     pub message: String,
-    /// A hint on how to mend it, if one is known.
+    /// A hint at the remedy, if one is known.
     pub hint: Option<String>,
-    /// The text that the error is in.
+    /// The text with the error.
     pub origin: Arc<Source>,
     /// The place in the text, in bytes.
     pub span: Range<usize>,
@@ -73,7 +73,7 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// The errors of a text, in its order. There is at least one.
+/// The errors of a text, in the order of the text. There is at least one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Errors(Vec<TextError>);
 
@@ -83,7 +83,7 @@ impl Errors {
         self.0.iter()
     }
 
-    /// Returns the errors with each replaced.
+    /// Returns the errors, each replaced by the result of `each`.
     pub fn map(self, each: impl FnMut(TextError) -> TextError) -> Errors {
         Errors(self.0.into_iter().map(each).collect())
     }
@@ -123,7 +123,7 @@ pub struct Span {
     pub source: u32,
     /// The first byte.
     pub start: u32,
-    /// The byte behind the last one.
+    /// The byte after the last one.
     pub end: u32,
 }
 
@@ -140,14 +140,14 @@ impl Span {
     }
 }
 
-/// An error that does not know the text around it yet.
+/// An error that does not yet know its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The place.
     pub span: Span,
     /// The fault and the expectation.
     pub message: String,
-    /// A hint on how to mend it, if one is known.
+    /// A hint at the remedy, if one is known.
     pub hint: Option<String>,
 }
 
@@ -193,7 +193,8 @@ pub fn fail<T>(span: Span, message: impl Into<String>) -> Result<T, Problem> {
     Err(Problem::new(span, message))
 }
 
-/// The number of errors that are kept; a file with more has one cause for most of them.
+/// The number of errors that are kept. In a file with more errors, most of them have a common
+/// cause.
 const MOST: usize = 20;
 
 /// The problems found so far.
@@ -201,12 +202,12 @@ const MOST: usize = 20;
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Returns whether no further problem would be kept, so none has to be looked for.
+    /// Returns whether no further problem would be kept, so the search can stop.
     pub fn is_full(&self) -> bool {
         self.0.len() >= MOST
     }
 
-    /// Keeps a problem, unless it is known.
+    /// Keeps a problem unless it is already known.
     pub fn push(&mut self, problem: Problem) {
         if !self.is_full() && !self.0.contains(&problem) {
             self.0.push(problem);
@@ -218,7 +219,7 @@ impl Problems {
         result.map_err(|problem| self.push(problem)).ok()
     }
 
-    /// Returns the first problem, if there is known to be one. Otherwise the problem is at `span`.
+    /// Returns the first problem, where there must be one. As a fallback the problem is at `span`.
     pub fn first(self, span: Span) -> Problem {
         let mut found = self.0.into_iter();
         found.next().unwrap_or_else(|| Problem::new(span, "this cannot be read"))
@@ -251,13 +252,13 @@ pub fn quote(text: &str) -> String {
     format!("\"{}{more}\"", clipped.escape_debug())
 }
 
-/// Returns a hint for a word that is not known: the known word that it is close to, or else all of
-/// them if they are few enough to read.
+/// Returns a hint for an unknown word: the known word closest to it, or else all known words if
+/// they are few enough to read.
 pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     const LISTED: usize = 30;
     const NEAR: usize = 3;
     let names: Vec<&str> = known.into_iter().take(COMPARED).collect();
-    // "bbr" is short for several.
+    // "bbr" is an abbreviation of several words.
     let is_short = |name: &&&str| word.len() > 1 && name.starts_with(word);
     let mut near: Vec<&str> = names.iter().filter(is_short).take(NEAR).copied().collect();
     if near.is_empty() {
@@ -270,12 +271,13 @@ pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     }
 }
 
-/// No word is compared with more words than a person would have declared.
+/// The most words with which a word is compared: more than a person would declare.
 const COMPARED: usize = 2_000;
 
 /// Returns the known word that was probably meant, if one is close enough.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A comparison takes the product of the lengths, so hostile words are not compared.
+    // The time of a comparison is proportional to the product of the lengths, so long, hostile
+    // words are not compared.
     const LONGEST: usize = 100;
     let known = known.into_iter().take(COMPARED);
     let near = known

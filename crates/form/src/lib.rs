@@ -1,9 +1,9 @@
-//! Files of tables that people write, in TOML: the reader that all kinds of files share.
+//! TOML files written by people: the reader shared by all kinds of files.
 //!
-//! A text becomes a tree in which each value knows its place ([`Table`]). Key tables ([`Section`]) say
-//! which keys a table has, the form of their values and their meaning. The check against them
-//! ([`Checker`]) finds all problems at once, with places and hints. Then a [`Reader`] takes the values.
-//! The JSON Schema ([`schema()`]) and the reference ([`reference()`]) come from the same tables.
+//! A text becomes a tree in which each value knows its place ([`Table`]). Key tables ([`Section`]) define the
+//! keys of a table, the form of their values and their meaning. The check against them ([`Checker`]) reports
+//! all problems at once, with places and hints. Then a [`Reader`] takes the values. The JSON Schema
+//! ([`schema()`]) and the reference ([`reference()`]) come from the same tables.
 //!
 //! ```
 //! use accord_form::{Checked, Default, Section, Shape, Source, key, section, tree};
@@ -42,7 +42,7 @@ use std::sync::Arc;
 /// Reads a text as a tree of this form.
 ///
 /// # Errors
-/// Fails with all that is not as the key tables have it.
+/// Fails with all deviations from the key tables.
 pub fn tree<X: Check>(
     source: &Arc<Source>,
     file: &'static Section<X>,

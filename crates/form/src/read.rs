@@ -1,4 +1,4 @@
-//! Readers from values of the tree to quantities, each within sensible bounds.
+//! Readers that turn values of the tree into quantities, within sensible bounds.
 
 use crate::{
     Checked, Data, Default, Entry, Own, Problem, Section, Shape, Span, Table, Value, limits, quote,
@@ -32,8 +32,8 @@ fn quantity<T: FromStr<Err = ParseError>, X: Own>(
     })
 }
 
-/// Returns a quantity up to `most`, and above zero if `positive` has that zero. `what` is the quantity
-/// in words.
+/// Returns a quantity up to `most`. It must exceed the zero in `positive`, if there is one. `what` is the
+/// quantity in words.
 ///
 /// # Errors
 /// Fails if the quantity is beyond these bounds.
@@ -75,7 +75,7 @@ where
 /// Reads a rate above zero.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn rate(value: &Value) -> Result<Rate, Problem> {
     within(value, &Plain::Rate, Some(Rate::ZERO), limits::RATE, "a rate")
 }
@@ -83,7 +83,7 @@ pub fn rate(value: &Value) -> Result<Rate, Problem> {
 /// Reads a rate, which may be zero.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn any_rate(value: &Value) -> Result<Rate, Problem> {
     within(value, &Plain::AnyRate, None, limits::RATE, "a rate")
 }
@@ -91,7 +91,7 @@ pub fn any_rate(value: &Value) -> Result<Rate, Problem> {
 /// Reads a delay, which may be zero.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn delay(value: &Value) -> Result<Duration, Problem> {
     within(value, &Plain::Delay, None, limits::DELAY, "a delay")
 }
@@ -99,7 +99,7 @@ pub fn delay(value: &Value) -> Result<Duration, Problem> {
 /// Reads a span of time above zero.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn span(value: &Value) -> Result<Duration, Problem> {
     within(value, &Plain::Span, Some(Duration::ZERO), limits::SPAN, "a span of time")
 }
@@ -107,7 +107,7 @@ pub fn span(value: &Value) -> Result<Duration, Problem> {
 /// Reads an instant.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn instant(value: &Value) -> Result<Time, Problem> {
     within(value, &Plain::Instant, None, limits::SPAN, "a time").map(|d| Time::ZERO + d)
 }
@@ -115,7 +115,7 @@ pub fn instant(value: &Value) -> Result<Time, Problem> {
 /// Reads a number of bytes above zero.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn amount(value: &Value) -> Result<Bytes, Problem> {
     within(value, &Plain::Amount, Some(Bytes::ZERO), limits::AMOUNT, "an amount")
 }
@@ -123,7 +123,7 @@ pub fn amount(value: &Value) -> Result<Bytes, Problem> {
 /// Reads `true` or `false`.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn flag(value: &Value) -> Result<bool, Problem> {
     match value.data {
         Data::Flag(flag) => Ok(flag),
@@ -134,7 +134,7 @@ pub fn flag(value: &Value) -> Result<bool, Problem> {
 /// Reads a whole number from `min` to `max`.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn whole(value: &Value, min: u64, max: u64) -> Result<u64, Problem> {
     let shape = Plain::Whole(min, max);
     match value.data {
@@ -151,7 +151,7 @@ pub fn whole(value: &Value, min: u64, max: u64) -> Result<u64, Problem> {
 /// Reads a number from `min` to `max`.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn number(value: &Value, min: f64, max: f64) -> Result<f64, Problem> {
     let shape = Plain::Number(min, max);
     let x = match value.data {
@@ -167,10 +167,10 @@ pub fn number(value: &Value, min: f64, max: f64) -> Result<f64, Problem> {
     Ok(x)
 }
 
-/// Reads a text of a form.
+/// Reads a text of this form.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn text<'a, X: Own>(value: &'a Value, shape: &Shape<X>) -> Result<&'a str, Problem> {
     value.text().ok_or_else(|| wrong(value, shape))
 }
@@ -178,7 +178,7 @@ pub fn text<'a, X: Own>(value: &'a Value, shape: &Shape<X>) -> Result<&'a str, P
 /// Reads any text.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn string(value: &Value) -> Result<String, Problem> {
     text(value, &Plain::Text).map(str::to_string)
 }
@@ -186,13 +186,13 @@ pub fn string(value: &Value) -> Result<String, Problem> {
 /// Reads a text that a type parses.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn parsed<T: FromStr<Err: std::fmt::Display>>(value: &Value) -> Result<T, Problem> {
     let read = text(value, &Plain::Text)?.parse();
     read.map_err(|e: T::Err| Problem::new(value.span, e.to_string()))
 }
 
-/// Reads the values of a list by `read`.
+/// Reads the values of a list with `read`.
 ///
 /// # Errors
 /// Fails if `read` does.
@@ -207,7 +207,7 @@ pub fn each<T>(
 /// "bottleneck.reverse".
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn name(value: &Value, dots: bool) -> Result<&str, Problem> {
     let shape = if dots { Plain::Dotted } else { Plain::Name };
     let name = text(value, &shape)?;
@@ -218,7 +218,7 @@ pub fn name(value: &Value, dots: bool) -> Result<&str, Problem> {
 /// Checks that a text is a name, as [`name`] does.
 ///
 /// # Errors
-/// Fails if it is not one.
+/// Fails if the text is not a name.
 pub fn check_name(name: &str, span: Span, dots: bool) -> Result<(), Problem> {
     let odd = |c: char| !(c.is_alphanumeric() || c == '-' || c == '_' || dots && c == '.');
     if name.is_empty() || name.contains(odd) || name.chars().count() > limits::NAME {
@@ -232,7 +232,7 @@ pub fn check_name(name: &str, span: Span, dots: bool) -> Result<(), Problem> {
 /// Reads one of some words.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn choice(value: &Value, words: &[&'static str]) -> Result<&'static str, Problem> {
     let Some(text) = value.text() else {
         let words: Vec<_> = words.iter().map(|w| quote(w)).collect();
@@ -248,16 +248,16 @@ pub fn choice(value: &Value, words: &[&'static str]) -> Result<&'static str, Pro
 /// Reads a word of an enumeration.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn word<T: Words>(value: &Value) -> Result<T, Problem> {
     let word = choice(value, &T::words())?;
     Ok(T::of_word(word).expect("it is one of the words"))
 }
 
-/// Reads a share of one: "5 %" or 0.05. It is never negative and always finite.
+/// Reads a fraction: "5 %" or 0.05. The result is never negative and always finite.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn ratio<X: Own>(value: &Value, shape: &Shape<X>) -> Result<f64, Problem> {
     let x = match &value.data {
         Data::Whole(n) => *n as f64,
@@ -279,7 +279,7 @@ pub fn ratio<X: Own>(value: &Value, shape: &Shape<X>) -> Result<f64, Problem> {
 /// Reads a probability.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn probability(value: &Value) -> Result<f64, Problem> {
     let x = ratio(value, &Plain::Probability)?;
     bounded(value, x, None, 1.0, "a probability")
@@ -288,7 +288,7 @@ pub fn probability(value: &Value) -> Result<f64, Problem> {
 /// Reads a relative tolerance.
 ///
 /// # Errors
-/// Fails if the value is not one.
+/// Fails if the value is of another form.
 pub fn tolerance(value: &Value) -> Result<f64, Problem> {
     let x = ratio(value, &Plain::Tolerance)?;
     bounded(value, x, Some(0.0), 10.0, "a tolerance")
@@ -308,12 +308,13 @@ fn written(text: &str, span: Span) -> Value {
     Value { span, data }
 }
 
-/// Reads the keys of a section from one or several tables. The first table that has a key decides.
+/// Reads the keys of a section from one or several tables. The first table with a key determines
+/// its value.
 #[derive(Clone, Debug)]
 pub struct Reader<'a, X: 'static> {
     section: &'static Section<X>,
     layers: Vec<&'a Table>,
-    /// The place that problems about missing keys point at.
+    /// The place to which problems about missing keys point.
     pub span: Span,
 }
 
@@ -323,7 +324,7 @@ impl<'a, X: Own> Reader<'a, X> {
         Reader { section, layers: vec![table], span }
     }
 
-    /// Adds `base` as the tables for keys that are not found in these.
+    /// Adds the tables of `base`, for keys that are not found in the present ones.
     pub fn or(mut self, base: &Reader<'a, X>) -> Reader<'a, X> {
         self.layers.extend(&base.layers);
         self
@@ -369,9 +370,8 @@ impl<'a, X: Own> Reader<'a, X> {
         table.map_or(&[][..], |t| &t.entries).iter().filter_map(reader).collect()
     }
 
-    /// Returns the reader of the same keys for the reverse direction. It finds first the keys in
-    /// `reverse`, and then those of the forward direction. Returns `None` if no layer has a
-    /// `reverse`.
+    /// Returns the reader of the same keys for the reverse direction. Keys in `reverse` take
+    /// precedence over those of the forward direction. Returns `None` if no layer has a `reverse`.
     pub fn reverse(&self) -> Option<Reader<'a, X>> {
         let own = self.table("reverse", self.section)?;
         Some(own.or(self))
@@ -390,8 +390,8 @@ impl<'a, X: Own> Reader<'a, X> {
         others.iter().find_map(|k| table.get(k))
     }
 
-    /// Reads `key` by `read`, with its default if it is not given. Returns `None` if there is no
-    /// default.
+    /// Reads `key` with `read`, and uses the default if it is not given. Returns `None` if there is
+    /// no default.
     ///
     /// # Errors
     /// Fails if `read` does.
@@ -409,7 +409,7 @@ impl<'a, X: Own> Reader<'a, X> {
         }
     }
 
-    /// Reads a key that has to be given or have a default.
+    /// Reads a key that must be given or have a default.
     ///
     /// # Errors
     /// Fails if it has neither, or if `read` fails.

@@ -1,4 +1,4 @@
-//! The reference of a kind of file as Markdown, made from the key tables.
+//! The reference of a kind of file in Markdown, generated from the key tables.
 
 use crate::{Default, Key, Own, Section, Shape};
 use std::collections::BTreeMap;
@@ -38,7 +38,7 @@ pub fn sections<X: Own>(file: &'static Section<X>) -> Vec<&'static Section<X>> {
     sections
 }
 
-/// Returns the table of a section. A key that a section before it has as well is only named below the table.
+/// Returns the table of a section. A key that an earlier section also has is only named below the table.
 fn markdown<X: Own>(section: &Section<X>, before: &[&Section<X>]) -> String {
     let mut out = format!("{}\n", section.doc);
     let mut rows = String::new();
@@ -78,7 +78,7 @@ fn markdown<X: Own>(section: &Section<X>, before: &[&Section<X>]) -> String {
 }
 
 impl Default {
-    /// Returns the default as a column of a table has it.
+    /// Returns the default in the form of a table column.
     fn brief(&self) -> String {
         match self {
             Default::Required => "**required**".to_string(),
@@ -95,7 +95,7 @@ fn bare(text: &str) -> bool {
     text.parse::<f64>().is_ok() || text.parse::<bool>().is_ok()
 }
 
-/// Returns words as a column of a table has them.
+/// Returns words in the form of a table column.
 pub fn in_code(words: &[&str]) -> String {
     let words: Vec<_> = words.iter().map(|w| format!("`\"{w}\"`")).collect();
     words.join(", ")

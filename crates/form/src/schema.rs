@@ -1,4 +1,4 @@
-//! JSON Schemas of files, for editors, made from the key tables.
+//! JSON Schemas of files, for editors, generated from the key tables.
 
 use crate::{Default, Own, Section, Shape, limits};
 use accord_units::{Bytes, Duration, Rate};
@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 /// Returns the JSON Schema (2020-12) of files of this form.
 ///
-/// The schema knows form only. Checks that need the whole file (names that must exist) are those of its
-/// reader. Its patterns keep to the common part of regular expressions [JSON Schema 2020-12 §6.4],
-/// which has no classes of letters: in names it takes each character beyond ASCII for a letter.
+/// The schema covers only form. The reader makes the checks that need the whole file (names that must exist).
+/// Patterns keep to the common subset of regular expressions [JSON Schema 2020-12 §6.4], which has no classes
+/// of letters. So any character beyond ASCII counts as a letter in names.
 pub fn schema<X: Own>(title: &str, file: &'static Section<X>) -> Value {
     let mut definitions = Map::new();
     define(file, &mut definitions);
@@ -20,7 +20,7 @@ pub fn schema<X: Own>(title: &str, file: &'static Section<X>) -> Value {
     })
 }
 
-/// The inside of a class of the characters of names, without `-`.
+/// The content of the character class for names, without `-`.
 pub const NAME: &str = "0-9A-Za-z_\u{80}-\u{10ffff}";
 
 /// Returns the reference to the definition of a section.
@@ -111,7 +111,7 @@ pub fn shape<X: Own>(of: &Shape<X>) -> Value {
     }
 }
 
-/// Returns the schema of a name; `dot` is a dot if it may have dots.
+/// Returns the schema of a name. `dot` is a dot if the name may contain dots.
 pub fn name(dot: &str) -> Value {
     let pattern = format!("^[{NAME}{dot}-]{{1,{}}}$", limits::NAME);
     json!({ "type": "string", "pattern": pattern })

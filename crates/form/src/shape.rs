@@ -1,5 +1,5 @@
 //! The keys of a file and the values that they may hold, as data. The checker, the reader's
-//! defaults, the JSON Schema and the reference all come from these tables. So they always agree.
+//! defaults, the JSON Schema and the reference all come from these tables. So these always agree.
 
 use crate::{Problem, Value, quote};
 use std::fmt::Debug;
@@ -20,12 +20,12 @@ pub trait Own: Copy + Debug + 'static {
         Vec::new()
     }
 
-    /// Returns whether a value is a quantity, which has its unit in it.
+    /// Returns whether a value is a quantity, which includes its unit.
     fn is_quantity(&self) -> bool {
         false
     }
 
-    /// Returns the kinds of tables that may be in it.
+    /// Returns the kinds of tables that a value may contain.
     fn sections(&self) -> Vec<&'static Section<Self>> {
         Vec::new()
     }
@@ -67,7 +67,7 @@ pub struct Section<X: 'static> {
     pub doc: &'static str,
     /// The keys.
     pub keys: &'static [Key<X>],
-    /// True if exactly one of the keys has to be given.
+    /// True if exactly one of the keys must be given.
     pub one_of: bool,
 }
 
@@ -87,11 +87,11 @@ pub struct Key<X: 'static> {
 /// The value of a key that is not given.
 #[derive(Clone, Copy, Debug)]
 pub enum Default {
-    /// There is none: the key has to be given.
+    /// No value: the key must be given.
     Required,
-    /// There is none: the thing is then absent.
+    /// No value: the item is then absent.
     Nothing,
-    /// The value is this one: a number, or text without its quotes.
+    /// This value: a number, or text without its quotes.
     Value(&'static str),
     /// The value is described by these words.
     Words(&'static str),
@@ -104,7 +104,7 @@ pub enum Shape<X: 'static> {
     Text,
     /// A name that this file declares: letters, digits, `-` and `_`.
     Name,
-    /// The name of something, which may have dots in it.
+    /// A name, which may contain dots.
     Dotted,
     /// `true` or `false`.
     Flag,
@@ -134,15 +134,15 @@ pub enum Shape<X: 'static> {
     Any,
     /// A list of these.
     List(&'static Shape<X>),
-    /// Two of these: from, to.
+    /// A pair of such values: from, to.
     Pair(&'static Shape<X>),
     /// A table.
     Table(&'static Section<X>),
     /// A table of tables, by name.
     Named(&'static Section<X>),
-    /// A table from any names to these.
+    /// A table from any names to such values.
     Map(&'static Shape<X>),
-    /// One of these, distinguished by being text, number, list or table.
+    /// One of these forms, distinguished by type: text, number, list or table.
     Either(&'static [Shape<X>]),
     /// A form of this kind of file.
     Own(X),
@@ -188,7 +188,7 @@ impl<X: Own> Section<X> {
 }
 
 impl<X: Own> Shape<X> {
-    /// Returns the kinds of tables that may be in it.
+    /// Returns the kinds of tables that a value may contain.
     pub fn sections(&self) -> Vec<&'static Section<X>> {
         match self {
             Shape::Table(section) | Shape::Named(section) => vec![section],
@@ -208,7 +208,7 @@ impl<X: Own> Shape<X> {
         }
     }
 
-    /// Returns whether a value of this form is a quantity, which has its unit in it.
+    /// Returns whether a value of this form is a quantity, which includes its unit.
     pub fn is_quantity(&self) -> bool {
         use Shape::*;
         match self {

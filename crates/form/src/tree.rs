@@ -26,15 +26,14 @@ pub enum Data {
     Number(f64),
     /// `true` or `false`.
     Flag(bool),
-    /// A value of TOML that no file has, such as a date or an integer beyond 64
-    /// bits.
+    /// A TOML value that no file may contain, such as a date or an integer beyond 64 bits.
     Foreign(&'static str),
     /// A list.
     List(Vec<Value>),
     /// A table.
     Table(Table),
-    /// The replacement that a reader put in the place of a value, such as the contents of a file in that of its
-    /// name; and its description, for a message.
+    /// The replacement of a value by a reader, such as the contents of a file for its name, with a
+    /// description for messages.
     Made(&'static str, Arc<dyn Any + Send + Sync>),
 }
 
@@ -57,7 +56,7 @@ pub struct Entry {
 }
 
 impl Value {
-    /// The text, if it is one.
+    /// The text, if the value is a text.
     pub fn text(&self) -> Option<&str> {
         match &self.data {
             Data::Text(text) => Some(text),
@@ -65,7 +64,7 @@ impl Value {
         }
     }
 
-    /// The values of a list, if it is one.
+    /// The values of the list, if the value is a list.
     pub fn list(&self) -> Option<&[Value]> {
         match &self.data {
             Data::List(list) => Some(list),
@@ -73,7 +72,7 @@ impl Value {
         }
     }
 
-    /// The table, if it is one.
+    /// The table, if the value is a table.
     pub fn table(&self) -> Option<&Table> {
         match &self.data {
             Data::Table(table) => Some(table),
@@ -119,7 +118,7 @@ impl Value {
         }
     }
 
-    /// Returns the number of values in this one, itself included.
+    /// Returns the number of values in this one, including itself.
     pub fn weight(&self) -> usize {
         1 + match &self.data {
             Data::List(list) => list.iter().map(Value::weight).sum(),
@@ -147,8 +146,8 @@ impl Value {
         Value { span, data }
     }
 
-    /// Reads a value of a command line as TOML if it is TOML, and else as text. So `5 Mbps` needs
-    /// no quotes.
+    /// Reads a value from a command line as TOML if it is TOML, and otherwise as text. So `5 Mbps`
+    /// needs no quotes.
     pub fn from_argument(text: &str, source: usize, offset: usize) -> Value {
         let span = Span::new(source, offset..offset + text.len());
         let data = match DeValue::parse(text) {
@@ -216,13 +215,13 @@ impl Table {
         self.entries.iter().find(|e| e.key == key).map(|e| &e.value)
     }
 
-    /// Returns the number of values in it.
+    /// Returns the number of values in the table.
     pub fn weight(&self) -> usize {
         self.entries.iter().map(|e| e.value.weight()).sum()
     }
 }
 
-/// Splits a dotted path. A key that has dots itself is in double quotes. Returns `None` if a key is
+/// Splits a dotted path. A key that contains dots is in double quotes. Returns `None` if a key is
 /// empty.
 pub fn split(path: &str) -> Option<Vec<String>> {
     let mut keys = Vec::new();
@@ -244,12 +243,12 @@ pub fn split(path: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Returns the line of the first of two equal keys; the second is at `second`.
+/// Returns the line of the first of two equal keys. The second is at `second`.
 fn first_line(text: &str, second: usize) -> Option<usize> {
     let start = text.get(..second)?.rfind('\n').map_or(0, |i| i + 1);
     let line = text[start..].lines().next()?;
     let before = Table::parse(&text[..start], 0).ok()?;
-    // Returns the title of the table that the key is in: the last header before the line.
+    // Returns the title of the key's table: the last header before the line.
     let header = |line: &str| {
         let name = line.trim().strip_prefix('[')?.trim_start_matches('[');
         split(name.split(']').next()?)

@@ -1,16 +1,15 @@
-//! Series that follow from those of an engine and from the scenario: the rates of links, and
-//! ratios.
+//! Series derived from those of an engine and from the scenario: the rates of links, and ratios.
 
 use crate::run::Series;
 use accord_scenario::{Change, Entity, Fold, LinkId, Metric, OPPORTUNITY, Scenario, Trace};
 use std::collections::BTreeSet;
 
-/// The rate of a link over time, which the events of the scenario set.
+/// The rate of a link over time, as set by the events of the scenario.
 #[derive(Clone, Debug)]
 pub(crate) struct RateCurve {
     /// The steps in order: the time of each in seconds, and the rate from then on in bit/s.
     steps: Vec<(f64, f64)>,
-    /// The delivery opportunities of a link that has them instead.
+    /// The delivery opportunities of a link with a trace instead.
     trace: Option<Trace>,
 }
 
@@ -50,9 +49,9 @@ impl RateCurve {
     }
 }
 
-/// Adds the series that follow from those of an engine and from the scenario: [`Metric::LinkRate`]
-/// of each link that is recorded, and each ratio whose two metrics are there. `time` holds the ends
-/// of the sampling periods. Returns all series in order.
+/// Adds the series derived from those of an engine and from the scenario: [`Metric::LinkRate`] of
+/// each recorded link, and each ratio whose two metrics are present. `time` holds the ends of the
+/// sampling periods. Returns all series in order.
 pub fn complete(scenario: &Scenario, time: &[f64], mut series: Vec<Series>) -> Vec<Series> {
     let starts = || std::iter::once(0.0).chain(time.iter().copied());
     let of_link = |s: &Series| if let Entity::Link(link) = s.entity { Some(link) } else { None };

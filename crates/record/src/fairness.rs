@@ -6,8 +6,8 @@ use accord_units::Time;
 use std::ops::Range;
 
 /// Returns the weighted fairness index [Ple03 eq. 2] of rates with their shares. With n rates x and
-/// shares w it is (Σ x/w)² / (n·Σ (x/w)²). It is 1 if all x/w are equal and 1/n if one has all. It
-/// is NaN without rates, or if all are zero.
+/// shares w it is (Σ x/w)² / (n·Σ (x/w)²). It is 1 if all x/w are equal, and 1/n if all but one are
+/// zero. It is NaN without rates or if all are zero.
 pub fn fairness_index(rates: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for (rate, share) in rates {
@@ -32,7 +32,7 @@ pub(crate) struct Fairness {
     aggregates: usize,
     /// The places of recorded links by their number in the scenario, if links have an index.
     places: Vec<Option<usize>>,
-    /// The paths of the flows, and their changes to come.
+    /// The paths of the flows, and their coming changes.
     paths: Vec<Vec<LinkId>>,
     changes: Vec<(Time, usize, Vec<LinkId>)>,
     /// The rate and the share of each aggregate on each recorded link.
@@ -40,7 +40,7 @@ pub(crate) struct Fairness {
 }
 
 impl Fairness {
-    /// Creates the indices for the links that are recorded.
+    /// Creates the indices for the recorded links.
     pub fn new(scenario: &Scenario, recorded: &[LinkId]) -> Fairness {
         let aggregates = scenario.aggregates.len();
         let looks = aggregates > 1 && recorded.len() * aggregates <= MOST;
@@ -85,8 +85,8 @@ impl Fairness {
         !self.loads.is_empty()
     }
 
-    /// Takes the flows' rates since the last sample, which are NaN for flows that are not active.
-    /// Returns the indices of the groups.
+    /// Takes the flows' rates since the last sample, which are NaN for inactive flows. Returns the
+    /// indices of the groups.
     pub fn sample(&mut self, now: Time, rates: &[f64]) -> impl Iterator<Item = f64> {
         while self.changes.last().is_some_and(|(at, ..)| *at < now)
             && let Some((_, flow, path)) = self.changes.pop()

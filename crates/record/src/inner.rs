@@ -1,4 +1,4 @@
-//! The inner state of senders, which is recorded where a scenario asks for it.
+//! The inner state of senders, which is recorded if a scenario asks for it.
 
 use accord_family::InnerState;
 use accord_scenario::{Flow, Metric};
@@ -26,11 +26,11 @@ impl Columns {
         Columns { variables: flow.controller.family().inner.len(), acknowledged: 0 }
     }
 
-    /// Appends the values of [`metrics`], of a flow that is `active`, for the `period` seconds since the
-    /// sample before.
+    /// Appends the values of [`metrics`] for the `period` seconds since the previous sample. `active` says
+    /// whether the flow is active.
     pub fn record(&mut self, now: &InnerState, active: bool, period: f64, row: &mut Vec<f64>) {
         let delivered = now.acknowledged.map_or(f64::NAN, |total| {
-            // A connection that begins again counts from zero.
+            // A new connection counts from zero.
             let new = total.saturating_sub(self.acknowledged);
             self.acknowledged = total;
             new as f64 * 8.0 / period

@@ -1,8 +1,8 @@
 //! The record of a run, the same for every engine.
 //!
 //! An engine is a function from a scenario and an [`Observer`] to a [`Run`]. A run has series by
-//! metric and entity, transfers, and a manifest by which the run can be repeated. An engine that
-//! samples gives its counters as readings to a [`Recorder`], which makes the series.
+//! metric and entity, transfers, and a manifest for repeating the run. An engine that samples
+//! passes its counters as readings to a [`Recorder`], which forms the series.
 //!
 //! ```
 //! use accord_family::Catalogue;

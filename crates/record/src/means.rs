@@ -1,12 +1,12 @@
-//! Runs of which only the values over one window are kept, for sweeps of many runs.
+//! Runs reduced to their values over one window, for sweeps of many runs.
 
 use crate::run::{Run, Series};
 use accord_scenario::Window;
 
 impl Run {
-    /// Returns the run with one value per series: over `window` the mean, the sum or the greatest value,
-    /// whichever the metric has. [`Run::mean`] of it returns the same values for this window, and none for
-    /// others. Its time axis is the window's end.
+    /// Returns the run with one value per series: the mean, the sum or the greatest value over `window`,
+    /// depending on the metric. For this window [`Run::mean`] of the result returns the same values, and for
+    /// others none. The time axis is the window's end.
     pub fn means_over(&self, window: Window) -> Run {
         let of = |s: &Series| {
             let value = self.mean(s.metric, s.entity, window).unwrap_or(f64::NAN);

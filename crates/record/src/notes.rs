@@ -1,4 +1,4 @@
-//! Notes of an engine on its model.
+//! An engine's notes on its model.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -12,19 +12,19 @@ pub struct Notes {
 #[derive(Clone, Debug)]
 struct Effect {
     size: f64,
-    /// The number of effects that were there before.
+    /// The number of effects noted before this one.
     order: usize,
     text: String,
-    /// The flows, link or wire that the text is on. Empty where it is on the whole network.
+    /// The flows, the link or the wire that the text concerns. It is empty for the whole network.
     subject: String,
     /// The other texts on this subject.
     others: usize,
-    /// The other subjects with this effect, in the order of their coming.
+    /// The other subjects with this effect, in the order of their addition.
     also: Vec<String>,
 }
 
 impl Effect {
-    /// Takes in another text. The one with the largest size stays.
+    /// Takes another text. The one with the largest size stays.
     fn take(&mut self, new: Effect) {
         if self.text == new.text {
             return;
@@ -67,8 +67,8 @@ impl Effect {
 const MOST_SUBJECTS: usize = 4;
 
 impl Notes {
-    /// Adds a note on an effect in the whole network. The size is the part by which the effect may
-    /// change a rate, a queue or a delay: 0.05 for 5 %. It is infinite where there are no values.
+    /// Adds a note on an effect in the whole network. The size is the fraction by which the effect
+    /// may change a rate, a queue or a delay: 0.05 for 5 %. It is infinite if there are no values.
     pub fn add(&mut self, effect: impl Into<String>, size: f64, text: impl Into<String>) {
         self.add_of(effect, "", size, text);
     }
@@ -92,7 +92,8 @@ impl Notes {
         }
     }
 
-    /// Returns the notes, the largest first, and those of one size in the order of their coming.
+    /// Returns the notes, the largest first, and those of equal size in the order of their
+    /// addition.
     pub fn finish(self, engine: &str) -> Vec<String> {
         let mut effects: Vec<Effect> = self.effects.into_values().collect();
         effects.sort_by(|a, b| b.size.total_cmp(&a.size).then(a.order.cmp(&b.order)));

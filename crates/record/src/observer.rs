@@ -8,14 +8,13 @@ use accord_units::Time;
 #[error("interrupted")]
 pub struct Interrupted;
 
-/// An observer of a run in progress. It can stop the run, and change nothing else.
+/// An observer of a run in progress. It can stop the run, but cannot affect it otherwise.
 pub trait Observer {
-    /// Notifies the observer that the run has reached `now`. It is called often, so it has to be
+    /// Notifies the observer that the run has reached `now`. The call is frequent, so it must be
     /// quick. `Err` stops the run.
     fn progress(&mut self, now: Time) -> Result<(), Interrupted>;
 
-    /// Returns whether the observer wants the record so far. Engines that take long ask it after
-    /// each sample.
+    /// Returns whether the observer wants the record so far. Slow engines ask after each sample.
     fn wants_record(&mut self) -> bool {
         false
     }
@@ -31,7 +30,7 @@ pub trait Observer {
     /// Takes the next bytes of that file.
     fn packets(&mut self, _bytes: &[u8]) {}
 
-    /// Returns whether the observer wants the logs of the streams' senders, as events of qlog.
+    /// Returns whether the observer wants the logs of the streams' senders, as qlog events.
     fn wants_logs(&self) -> bool {
         false
     }

@@ -3,10 +3,10 @@
 use crate::reading::{Counts, FlowMetric, FlowReading, OF_FLOWS};
 use accord_scenario::{Entity, Metric, QUANTILES};
 
-/// The number of values below which sorting takes less than selecting.
+/// The number of values below which sorting is faster than selection.
 const FEW: usize = 16;
 
-/// The values of a group's flows at one sample. The buffer is used again for the next sample.
+/// The values of a group's flows at one sample. The buffer is reused for the next sample.
 #[derive(Clone, Debug, Default)]
 pub struct Quantiles {
     /// The values, each with the number of flows that have it.
@@ -14,18 +14,18 @@ pub struct Quantiles {
 }
 
 impl Quantiles {
-    /// Adds the value of `flows` flows. NaN, which stands for no value, is left out.
+    /// Adds the value of `flows` flows. Ignores NaN, which stands for no value.
     pub fn add(&mut self, value: f64, flows: u64) {
         match self.values.last_mut() {
             _ if value.is_nan() => {}
-            // Flows that are alike mostly come one after the other.
+            // Similar flows are mostly adjacent.
             Some((last, many)) if *last == value => *many += flows,
             _ => self.values.push((value, flows)),
         }
     }
 
-    /// Takes the values and returns their [`QUANTILES`]. They are linear between the two nearest
-    /// ranks, and NaN without values.
+    /// Takes the values and returns their [`QUANTILES`]. These are interpolated linearly between
+    /// the two nearest ranks, and are NaN without values.
     pub fn take(&mut self) -> [f64; QUANTILES.len()] {
         let flows: u64 = self.values.iter().map(|(_, many)| many).sum();
         if flows == 0 {
@@ -48,8 +48,7 @@ impl Quantiles {
     }
 }
 
-/// Finds the values of `ranks`, which are in order. There are `before` flows with less than any of
-/// `values`.
+/// Finds the values of `ranks`, which are in order. `before` flows have less than any of `values`.
 fn select(values: &mut [(f64, u64)], before: u64, ranks: &[u64], found: &mut [f64]) {
     let Some(middle) = ranks.get(ranks.len() / 2) else {
         return;
@@ -65,7 +64,7 @@ fn select(values: &mut [(f64, u64)], before: u64, ranks: &[u64], found: &mut [f6
         }
         return;
     }
-    // If each is the value of one flow, the rank in the middle is found at once.
+    // If each value belongs to a single flow, the middle rank is found at once.
     let pivot = match (middle - before) as usize {
         middle if middle < values.len() => middle,
         _ => values.len() / 2,
@@ -82,18 +81,18 @@ fn select(values: &mut [(f64, u64)], before: u64, ranks: &[u64], found: &mut [f6
 }
 
 /// The metrics of [`Metric::WITH_QUANTILES`] whose latest values are kept here for every flow. The
-/// recorder has those of the others.
+/// recorder keeps those of the others.
 const KEPT: [Metric; 2] = [Metric::Cwnd, Metric::Rtt];
 
-/// The flows of a group that is recorded as one. There may be very many: a rate and counts of each
-/// are the recorder's, and only the rest is here.
+/// The flows of a group recorded as a whole. There may be very many. The recorder keeps a rate and
+/// counts of each, and only the rest is here.
 #[derive(Clone, Debug)]
 pub(crate) struct Members {
     /// The first flow of the group.
     first: usize,
     /// The latest values of each flow.
     kept: Vec<[f64; KEPT.len()]>,
-    /// The flows that have values, by their place in the group.
+    /// The flows with values, by their place in the group.
     there: Vec<u32>,
     row: Vec<f64>,
     /// The rows of [`KEPT`].
@@ -138,8 +137,8 @@ impl Members {
         }
     }
 
-    /// Appends the quantiles over the flows that have a rate. `rates` and `counts` have the latest of
-    /// all flows of the scenario.
+    /// Appends the quantiles over the flows that have a rate. `rates` and `counts` contain the latest values
+    /// of all flows of the scenario.
     pub fn record(
         &mut self,
         quantiles: &mut Quantiles,
@@ -195,7 +194,7 @@ mod tests {
     }
 
     proptest! {
-        /// Few distinct values and many, of one flow or of many each.
+        /// Tests few and many distinct values, each of one flow or of many.
         #[test]
         fn quantiles_are_those_of_all_flows_in_order(
             values in prop::collection::vec((0u32..200, 1u64..40), 1..300),

@@ -1,5 +1,5 @@
-//! The readings of flows and links at the instant of a sample, from engines that run packets, and
-//! the metrics that are recorded from them: a table for each kind of entity.
+//! The readings of flows and links at the instant of a sample, from engines that run packets. The
+//! metrics recorded from them are in one table per kind of entity.
 
 use accord_scenario::Metric;
 use accord_units::{Bytes, Duration};
@@ -9,7 +9,7 @@ use accord_units::{Bytes, Duration};
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowReading {
     /// True if the flow has started, and has not both stopped and left the network. A flow that has
-    /// left has no data on the way.
+    /// left has no data in flight.
     pub active: bool,
     /// The data bytes sent.
     pub sent: u64,
@@ -21,7 +21,7 @@ pub struct FlowReading {
     pub delays: Option<Delays>,
     /// The packets sent again.
     pub retransmissions: u64,
-    /// The packets of any kind that were dropped or lost on the way.
+    /// The number of packets of any kind that were dropped or lost on the way.
     pub losses: u64,
     /// The data bytes that were dropped or lost on the way.
     pub lost: u64,
@@ -44,7 +44,7 @@ pub struct FlowReading {
 /// Declares the counters of [`FlowReading`] that are differences between samples and sums over flows.
 macro_rules! counters {
     ($($counter:ident),*) => {
-        /// The sums of a [`FlowReading`], which the next one is compared with.
+        /// The sums of a [`FlowReading`], for comparison with the next one.
         #[derive(Clone, Copy, Debug, Default)]
         pub(crate) struct Counts {
             $($counter: u64,)*
@@ -64,8 +64,8 @@ macro_rules! counters {
                 }
             }
 
-            /// Updates a sum over flows, after the reading of one of them has changed from `last` to
-            /// `now`. Only fields that add up over flows are changed.
+            /// Updates a sum over flows, after the reading of one of them has changed from `last` to `now`.
+            /// This changes only fields that add up over flows.
             pub(crate) fn change(&mut self, last: &Counts, now: &FlowReading) {
                 $(self.$counter += now.$counter - last.$counter;)*
                 if let Some(now) = now.delays {
@@ -90,7 +90,7 @@ pub struct Delays {
     pub packets: u64,
     /// The time from the sender to the receiver, in picoseconds.
     pub total: f64,
-    /// The time beyond that over the path with empty queues, in picoseconds.
+    /// The excess over the time with empty queues, in picoseconds.
     pub queuing: f64,
 }
 
@@ -100,7 +100,7 @@ impl Delays {
     #[inline]
     pub fn add(&mut self, delay: Duration, one_way: Duration) {
         self.packets += 1;
-        // The conversion by way of a signed integer is one instruction.
+        // The conversion of a signed integer is one instruction.
         let ps = |span: Duration| span.as_ps() as i64 as f64;
         self.total += ps(delay);
         self.queuing += ps(delay.saturating_sub(one_way));
@@ -111,29 +111,31 @@ impl Delays {
 /// its state.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkReading {
-    /// The bytes sent, with the sent part of the packet in service.
+    /// The bytes sent, including the sent part of the packet in service.
     pub served: f64,
     /// The packets offered.
     pub offered: u64,
-    /// The packets dropped, by the discipline or because they did not fit.
+    /// The number of packets dropped by the discipline or because they did not fit.
     pub drops: u64,
     /// The packets marked.
     pub marks: u64,
-    /// The packets marked or dropped by the discipline.
+    /// The number of packets marked or dropped by the discipline.
     pub judged: u64,
-    /// The most packets and bytes at the port since the reading before, those in service included.
+    /// The most packets and bytes at the port since the previous reading, including those in
+    /// service.
     pub longest: (u64, u64),
-    /// The packets that wait, without the one in service, integrated over time in picoseconds.
+    /// The number of waiting packets, without the one in service, integrated over time in
+    /// picoseconds.
     pub packet_area: u128,
-    /// The bytes that wait, integrated likewise.
+    /// The number of waiting bytes, integrated in the same way.
     pub area: u128,
-    /// The part of that of packets which were dropped after they had waited.
+    /// The part of that integral due to packets that were dropped after waiting.
     pub in_vain: u128,
-    /// The price in seconds, if the discipline has one of its own.
+    /// The price in seconds, if the discipline has its own price.
     pub price: Option<f64>,
     /// The virtual delay.
     pub virtual_delay: Duration,
-    /// The discipline's average of the signal that bandwidth is left, if it has one.
+    /// The discipline's average of the excess-bandwidth signal, if it has one.
     pub excess_bandwidth: Option<f64>,
     /// The discipline's state of each aggregate, if it distinguishes them.
     pub aggregates: Vec<AggregateReading>,
@@ -177,7 +179,7 @@ pub(crate) enum Needs {
 
 pub(crate) type FlowMetric = Read<fn(&FlowPeriod<'_>) -> f64>;
 pub(crate) type LinkMetric = Read<fn(&LinkPeriod<'_>) -> f64>;
-/// Of two successive readings, and the time between them in seconds.
+/// A function of two successive readings and the time between them in seconds.
 pub(crate) type AggregateMetric = Read<fn(&AggregateReading, &AggregateReading, f64) -> f64>;
 
 const fn read<F>(metric: Metric, value: F) -> Read<F> {
@@ -250,9 +252,9 @@ impl AggregateReading {
 pub(crate) struct LinkPeriod<'a> {
     pub now: &'a LinkReading,
     pub last: &'a LinkReading,
-    /// The time between them, in seconds.
+    /// The time between the readings, in seconds.
     pub period: f64,
-    /// The mean rate of the link between them, in bit/s.
+    /// The mean rate of the link between the readings, in bit/s.
     pub rate: f64,
     /// Returns the fairness of the rates of the link's aggregates.
     pub fairness: &'a dyn Fn() -> f64,
@@ -292,12 +294,12 @@ impl LinkPeriod<'_> {
     }
 }
 
-/// A reading of a flow, with the sums of the one before it.
+/// A reading of a flow, with the sums of the previous one.
 pub(crate) struct FlowPeriod<'a> {
     now: &'a FlowReading,
     last: &'a Counts,
     sums: Counts,
-    /// The time between them, in seconds.
+    /// The time between the readings, in seconds.
     period: f64,
 }
 
@@ -312,8 +314,8 @@ impl FlowPeriod<'_> {
         (of(&self.sums) - of(self.last)) as f64
     }
 
-    /// Returns the value of a state of the sender: NaN after the flow has ended, or if the sender does
-    /// not have it.
+    /// Returns the value of a state of the sender. It is NaN after the flow has ended, or if the sender does
+    /// not have the state.
     fn state(&self, value: Option<f64>) -> f64 {
         value.filter(|_| self.now.active).unwrap_or(f64::NAN)
     }
@@ -331,7 +333,7 @@ impl FlowPeriod<'_> {
 }
 
 impl FlowReading {
-    /// Returns whether the flow took part in the period since the reading `last`: it is active, or
+    /// Returns whether the flow was active in the period since the reading `last`: it still is, or
     /// it was and its counts changed.
     fn was_active(&self, last: &Counts) -> bool {
         let done = (self.sent, self.delivered, self.losses);
@@ -339,7 +341,7 @@ impl FlowReading {
     }
 
     /// Returns the rate of delivery for the `period` seconds since the reading `last`, in bit/s. It
-    /// is NaN for a flow that was not active.
+    /// is NaN for an inactive flow.
     pub(crate) fn throughput(&self, last: &Counts, period: f64) -> f64 {
         if self.was_active(last) {
             (self.delivered - last.delivered) as f64 * 8.0 / period
@@ -373,7 +375,7 @@ mod tests {
     use crate::transfer;
     use accord_scenario::Of;
 
-    /// A metric without a way to record it would be in the tables of the book and in no run.
+    /// A metric that is not recorded would be in the tables of the book but in no run.
     #[test]
     fn every_metric_is_recorded_in_one_way() {
         for metric in Metric::ALL {
@@ -383,7 +385,7 @@ mod tests {
                 (Of::Link, OF_LINKS.iter().filter(|r| r.metric == *metric).count()),
                 (Of::Aggregate, OF_AGGREGATES.iter().filter(|r| r.metric == *metric).count()),
                 (Of::Transfer, transfer::METRICS.iter().filter(|(m, _)| m == metric).count()),
-                // The recorder has these from the scenario and from the rates of all flows.
+                // The recorder derives these from the scenario and from the rates of all flows.
                 (Of::Link, usize::from(*metric == Metric::LinkRate)),
                 (Of::Flow, usize::from(metric.is_inner())),
                 (Of::Group, usize::from(*metric == Metric::FairnessIndex)),

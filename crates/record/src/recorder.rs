@@ -30,13 +30,12 @@ struct Group {
     one: Option<One>,
     /// True if the group has a fairness index.
     index: bool,
-    /// The first flow of the group, and its place among those that are recorded by themselves, if
-    /// they are.
+    /// The first flow of the group, and its place among the individually recorded flows, if they
+    /// are recorded individually.
     alone: Option<(usize, usize)>,
 }
 
-/// A group that is recorded as one: the sum over its flows, the one at the last sample, and the
-/// flows.
+/// A group recorded as a whole: the sum over its flows, the sum at the last sample, and the flows.
 #[derive(Clone, Debug)]
 struct One {
     now: FlowReading,
@@ -44,7 +43,7 @@ struct One {
     members: Members,
 }
 
-/// The latest reading of a flow that has series of its own, and its counts at the last sample.
+/// The latest reading of an individually recorded flow, and its counts at the last sample.
 #[derive(Clone, Debug, Default)]
 struct Alone {
     now: FlowReading,
@@ -59,7 +58,7 @@ pub struct Recorder {
     period: Duration,
     time: Vec<f64>,
     columns: Vec<Series>,
-    /// The samples that are not in the columns yet, one after the other.
+    /// The samples that are not yet in the columns, one after the other.
     rows: Vec<f64>,
     capacity: usize,
     /// The recorded links, with their last readings.
@@ -70,7 +69,7 @@ pub struct Recorder {
     flows: Vec<Counts>,
     /// The groups of the flows.
     group_of: Vec<u32>,
-    /// The flows that are recorded by themselves.
+    /// The individually recorded flows.
     alone: Vec<Alone>,
     of_flows: Vec<FlowMetric>,
     /// The groups that have series.
@@ -117,7 +116,7 @@ impl Recorder {
             }
             alone.push(Alone { inner, ..Alone::default() });
         }
-        // A group always has sums. If no flow is active, they are of no flows.
+        // A group always has sums, even if no flow is active.
         let nothing = FlowReading { active: true, ..FlowReading::default() };
         let mut groups = Vec::new();
         let mut placed = 0;
@@ -184,15 +183,14 @@ impl Recorder {
         self.period
     }
 
-    /// Returns the links that are recorded, in the order of their readings.
+    /// Returns the recorded links, in the order of their readings.
     pub fn links(&self) -> impl Iterator<Item = LinkId> {
         self.links.iter().map(|(link, _)| *link)
     }
 
     /// Adds a sample: a reading of each flow that has changed since the last sample, in any order,
     /// and one of each recorded link. `inner` reads the inner state of a flow, and is called if the
-    /// scenario asks for it. The reading of a flow has changed as long as it transfers: a
-    /// flow is left out when the reading before was the same as the one before that.
+    /// scenario asks for it. A flow may be left out only if its last two readings were equal.
     pub fn sample(
         &mut self,
         now: Time,
@@ -271,7 +269,7 @@ impl Recorder {
         self.time.partition_point(|at| *at < end)
     }
 
-    /// Returns how many samples there are whose periods begin at `since` or later.
+    /// Returns the number of samples whose periods begin at `since` or later.
     pub fn samples_since(&self, since: Time) -> usize {
         self.time.len() - self.first_since(since)
     }
@@ -288,7 +286,7 @@ impl Recorder {
             }
             let values = column.values[first..].iter().filter(|v| !v.is_nan());
             let (sum, n) = values.fold((0.0, 0.0), |(sum, n), v| (sum + v, n + 1.0));
-            // It is NaN without values.
+            // The result is NaN without values.
             sum / n
         };
         let mut means: Vec<f64> = self.columns.iter().map(mean).collect();
@@ -306,7 +304,7 @@ impl Recorder {
         while self.last + self.period <= until {
             self.last += self.period;
             self.time.push(self.last.as_secs_f64());
-            // A longer period has more of the events that are counted.
+            // A longer period contains more of the counted events.
             let longer = self.period.as_secs_f64() / observed.as_secs_f64();
             for (column, mean) in self.columns.iter_mut().zip(&means) {
                 column.values.push(match column.metric.fold() {

@@ -7,7 +7,7 @@ use accord_units::{Duration, Time};
 /// The result of an engine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run {
-    /// The manifest, by which the run can be repeated.
+    /// The manifest for repeating the run.
     pub manifest: Manifest,
     /// The end of each sampling period, in seconds. The periods are evenly spaced, and times
     /// increase.
@@ -16,41 +16,40 @@ pub struct Run {
     pub series: Vec<Series>,
     /// The finished transfers, by flow and start, from engines that see transfers.
     pub transfers: Vec<Transfer>,
-    /// The work that the run took.
+    /// The work done by the run.
     pub statistics: Statistics,
     /// The precision of the equilibria, phase by phase, from an engine that computes them. A phase
-    /// without an equilibrium has no certificate, and a note says why.
+    /// without an equilibrium has no certificate, and a note gives the reason.
     pub certificates: Vec<Certificate>,
-    /// Notes for readers, such as on a phase without equilibrium or a coarser sampling.
+    /// Notes for readers, for example on a phase without equilibrium or on coarser sampling.
     pub notes: Vec<String>,
-    /// The reason why the run allows no verdict, if there is one: the machine did not keep up.
+    /// The reason, if any, why the run allows no verdict: the machine did not keep up.
     pub unfit: Option<String>,
-    /// The connections of other stacks that broke, in the order of their times. The notes tell of them,
-    /// too.
+    /// The connections of third-party stacks that broke, in order of time. The notes also mention them.
     pub broken: Vec<Broken>,
-    /// The parts of the run that were skipped, in order and disjoint: their samples repeat the
-    /// means of the samples before them.
+    /// The skipped parts of the run, in order and disjoint. Their samples repeat the means of the
+    /// preceding samples.
     pub skipped: Vec<Window>,
-    /// The window over which the series have one value each, of a run without samples
+    /// The window over which each series has its single value, for a run without samples
     /// ([`Run::means_over`]).
     pub only_over: Option<Window>,
-    /// When the machine did not keep up, of a live run whose only fault is that. Run directories do
-    /// not keep it.
+    /// The times at which the machine did not keep up, for a live run with no other fault. Run
+    /// directories do not contain them.
     pub stalls: Vec<Stalls>,
 }
 
-/// The times at which some links of a live run handed packets over late.
+/// The times at which links of a live run handed over packets late.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Stalls {
-    /// The links, which one thread served.
+    /// The links, which a single thread served.
     pub links: Vec<LinkId>,
-    /// The spans, in order and disjoint: packets that left the links from the start of a span on
-    /// were handed over at its end.
+    /// The spans, in order and disjoint. Packets that left the links during a span were handed over
+    /// at its end.
     pub spans: Vec<(Time, Time)>,
 }
 
 impl Stalls {
-    /// Returns the time at which a packet is handed over that comes out of one of the links at `at`.
+    /// Returns the time at which a packet that comes out of one of the links at `at` is handed over.
     pub fn handed_over(&self, at: Time) -> Time {
         let next = self.spans.partition_point(|(_, end)| *end <= at);
         match self.spans.get(next) {
@@ -68,14 +67,13 @@ pub struct Certificate {
     pub start: Time,
     /// The end of the phase.
     pub end: Time,
-    /// The largest difference of a flow's rate from the rate that it sends at the price of its
-    /// path.
+    /// The largest difference between a flow's rate and its demand at the price of its path.
     pub stationarity: f64,
     /// The largest excess of a link's load over its capacity.
     pub feasibility: f64,
     /// The largest price of unused capacity, as a fraction of the payments of the link's flows.
     pub complementarity: f64,
-    /// The bound on the missing utility, as a fraction of what all flows pay.
+    /// The bound on the missing utility, as a fraction of the payments of all flows.
     pub gap: f64,
 }
 
@@ -91,7 +89,7 @@ impl Certificate {
     }
 }
 
-/// The facts by which a run is repeated and the repetition is verified.
+/// The facts for repeating a run and verifying the repetition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Manifest {
     /// The engine.
@@ -102,10 +100,10 @@ pub struct Manifest {
     pub scenario_hash: String,
     /// The seed.
     pub seed: u64,
-    /// The digest of all that happened, in hexadecimal. Runs with equal digests are equal.
+    /// The digest of everything that happened, in hexadecimal. Runs with equal digests are equal.
     pub digest: String,
-    /// The plan of the packet engine: "windows", or "events: " and the reason for events. It has no effect on
-    /// the digest. Other engines have none.
+    /// The plan of the packet engine: "windows", or "events: " and the reason for events. The plan has no
+    /// effect on the digest. Other engines have no plan.
     pub plan: Option<String>,
 }
 
@@ -122,8 +120,8 @@ impl Manifest {
         }
     }
 
-    /// Returns the digest for an engine whose series are all that happens in it. It is FNV-1a, but
-    /// of whole values, and rotated so that every bit reaches all others.
+    /// Returns the digest for an engine without events beyond its series. It is FNV-1a over whole
+    /// values, with a rotation so that every bit reaches all others.
     pub fn digest(series: &[Series]) -> String {
         let values = series.iter().flat_map(|s| &s.values);
         let hash = values.fold(0xcbf2_9ce4_8422_2325u64, |h, v| {
@@ -133,19 +131,19 @@ impl Manifest {
     }
 }
 
-/// The values of one metric of one flow or link over time.
+/// The values of a metric of a flow or link over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The quantity. Its unit is [`Metric::unit`].
     pub metric: Metric,
-    /// The entity that the values are of.
+    /// The entity to which the values belong.
     pub entity: Entity,
-    /// The values, one per sampling period. A value is NaN if there is none, because the flow is
-    /// not active or nothing was measured.
+    /// The values, one per sampling period. A missing value is NaN: the flow is not active or
+    /// nothing was measured.
     pub values: Vec<f64>,
 }
 
-/// The work that a run took.
+/// The work done by a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Statistics {
     /// The packets that crossed a link, summed over links (packet engine).
@@ -154,19 +152,19 @@ pub struct Statistics {
     pub steps: u64,
 }
 
-/// A connection of another stack that broke: it closed, or the stack did something that no run allows.
+/// A connection of a third-party stack that broke: it closed, or the stack violated a rule of runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// The flow.
     pub flow: usize,
     /// The time.
     pub at: Time,
-    /// The end and its deed: "the sending end panicked: ...".
+    /// The end and its fault: "the sending end panicked: ...".
     pub why: String,
 }
 
 impl Broken {
-    /// Returns the sentence about it, with the name of the flow and the time.
+    /// Returns a sentence about the fault, with the name of the flow and the time.
     pub fn text(&self, scenario: &Scenario) -> String {
         let (name, at) = (&scenario.flows[self.flow].name, self.at.as_secs_f64());
         format!("the connection of flow {name} broke off at {at:.6} s: {}", self.why)
@@ -226,7 +224,7 @@ impl Run {
         spans.fold(Duration::ZERO, |sum, span| sum + span)
     }
 
-    /// Returns whether the sample in this place was skipped.
+    /// Returns whether the sample at this index was skipped.
     pub fn is_skipped(&self, sample: usize) -> bool {
         if self.only_over.is_some() {
             return false;
@@ -236,9 +234,9 @@ impl Run {
         self.skipped.iter().any(inside)
     }
 
-    /// Returns the mean over `window`, the sum for a metric that counts, the greatest of greatest
-    /// values, or for a ratio that of its two metrics. Returns `None` if there is no value in the
-    /// window.
+    /// Returns the mean over `window`. It is the sum for a metric that counts, the maximum for a
+    /// metric of greatest values, and the ratio of both metrics for a ratio. Returns `None` if
+    /// there is no value in the window.
     pub fn mean(&self, metric: Metric, entity: Entity, window: Window) -> Option<f64> {
         if self.is_only_over(window)
             && let Some(series) = self.series(metric, entity)
@@ -267,8 +265,8 @@ impl Run {
         })
     }
 
-    /// Returns the values in `window`: samples of a series that were observed, not skipped, or one per
-    /// transfer that ended in it.
+    /// Returns the values in `window`: the samples of a series that were observed and not skipped, or one
+    /// value per transfer that ended in it.
     pub fn samples(
         &self,
         metric: Metric,
@@ -278,7 +276,7 @@ impl Run {
         self.values(metric, entity, window, false)
     }
 
-    /// Returns the values in `window`, with the samples that were skipped or without.
+    /// Returns the values in `window`, with or without the skipped samples.
     fn values(
         &self,
         metric: Metric,

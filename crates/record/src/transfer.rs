@@ -1,4 +1,4 @@
-//! Transfers: amounts of data that are waited for as a whole, with the time they took.
+//! Transfers: amounts of data that are awaited as a whole, with their durations.
 
 use accord_scenario::{Entity, Metric, Scenario, Window};
 use accord_units::{Bytes, Duration, Time};
@@ -10,16 +10,16 @@ const MOST: usize = 1 << 22;
 /// rate, or a file that a web user fetched.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfer {
-    /// The index of the flow that carried it.
+    /// The index of the flow that carried the transfer.
     pub flow: usize,
     /// The index of that flow's group.
     pub group: usize,
-    /// The time at which the application handed it to the sender, in seconds.
+    /// The time at which the application handed the data to the sender, in seconds.
     pub start: f64,
     /// The amount. It is carried in whole packets.
     pub size: Bytes,
-    /// The time until the sender knew that all had arrived, in seconds. It is NaN if that was not
-    /// before the end of the run.
+    /// The time until the sender knew that all data had arrived, in seconds. It is NaN if that was
+    /// not before the end of the run.
     pub duration: f64,
 }
 
@@ -33,7 +33,7 @@ pub(crate) const METRICS: [TransferMetric; 2] = [
 ];
 
 impl Transfer {
-    /// Returns whether the transfer was done within the window.
+    /// Returns whether the transfer ended within the window.
     pub fn ended_in(&self, window: Window) -> bool {
         let end = self.start + self.duration;
         end >= window.start.as_secs_f64() && end < window.end.as_secs_f64()
@@ -69,7 +69,7 @@ pub struct Transfers {
 }
 
 impl Transfers {
-    /// Adds a transfer of `flow` that began at `start` and took `duration`, unless it is not done.
+    /// Adds a transfer of `flow` that began at `start` and took `duration`, if it is complete.
     pub fn add(
         &mut self,
         scenario: &Scenario,
