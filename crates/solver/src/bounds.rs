@@ -1,8 +1,8 @@
 //! An interval that contains each flow's optimal rate, given prices and their gap.
 //!
 //! D(p) − U(x*) is a sum of non-negative parts: p·(c − y*) per link, and an area per flow. With
-//! price q and marginal utility q* = U′(x*) at the optimum, it is the area between the demand curve
-//! of the flow and its optimal rate,
+//! price q and marginal utility q* = U′(x*) at the optimum, the part of a flow is the area between
+//! its demand curve and its optimal rate,
 //!
 //! E(q*) = ∫ (x(s) − x*) ds from q to q*, which grows on either side of q.
 //!
@@ -12,7 +12,7 @@
 //!
 //! The interval is widened until the area exceeds the gap by [`SURPLUS`], which covers the rounding
 //! of E. As the gap is at least its own rounding (4e-15 of the flow's own spending), an interval is
-//! never narrower than 5e-8 of a price. The area is then good to 1e-7 of itself.
+//! never narrower than 5e-8 of a price. The area then has a relative error of 1e-7.
 
 use crate::certificate::{Enclosed, path_price};
 use crate::{Certificate, Demand, Problem};
@@ -24,10 +24,10 @@ const PRECISION: f64 = 1e-3;
 
 impl Certificate {
     /// Returns an interval that contains the optimal rate of `flow`, independent of the rates that
-    /// were checked. It is a proof as far as the [`gap`](Self::gap) is one.
+    /// were checked. It is a proof to the extent that the [`gap`](Self::gap) is one.
     ///
-    /// `prices` must be those that the certificate was made for. Without a finite gap the interval
-    /// is the whole range of the flow's rates.
+    /// `prices` must be those of the certificate. Without a finite gap the interval is the whole
+    /// range of the flow's rates.
     ///
     /// # Panics
     ///
@@ -79,9 +79,8 @@ fn bounds(demand: &Demand, q: f64, gap: f64) -> (f64, f64) {
     )
 }
 
-/// Returns approximately the smallest distance up to `limit` at which `beyond` holds: one that is
-/// not the `same` as a distance at which it does not hold. Returns `None` if it does not hold up to
-/// `limit`.
+/// Returns approximately the smallest distance up to `limit` at which `beyond` holds: it is not the
+/// `same` as a distance at which `beyond` fails. Returns `None` if `beyond` fails up to `limit`.
 fn reach(
     start: f64,
     limit: f64,

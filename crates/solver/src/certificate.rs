@@ -8,7 +8,7 @@
 //!
 //! U(x*) − U(x′) ≤ Σ p·(c − y) + Σ loss, where U(x) − U(x′) ≤ loss = U′(x′)·(x − x′).
 //!
-//! A link with a highest price P may drop the excess. It needs no scaling; P·(y − c)⁺ is added to
+//! A link with a highest price P may drop the excess. It needs no scaling. P·(y − c)⁺ is added to
 //! the bound instead.
 //!
 //! For `Log`, and for a contract without a limit, the loss is w·ln k exactly. With W = Σ w the whole is the closed form W·(c·p/W − 1 +
@@ -190,7 +190,7 @@ struct Link {
     width: f64,
     /// The sum of q·x(q).
     spending: f64,
-    /// The number of flows, and whether the price has influence on one of them.
+    /// The number of flows, and whether the price influences any of them.
     flows: u32,
     elastic: bool,
 }
@@ -309,7 +309,7 @@ impl Flows {
     fn new(problem: &Problem, rates: &[f64], prices: &[f64]) -> Self {
         let routes = problem.routes();
         let mut links = vec![Link::default(); routes.links()];
-        // A link's sums are large, so parts have to be longer to pay.
+        // A link's sums are large, so parts must be longer to pay off.
         let parts = part_count(routes.hops(), 4 * routes.links());
         let share = routes.flows().div_ceil(parts);
         let part = |i: usize| i * share..((i + 1) * share).min(routes.flows());
@@ -344,7 +344,7 @@ impl Flows {
         let others =
             flows.filter(|(_, demand)| demand.log_weight().is_none() && demand.is_elastic());
         log + add_up(others.map(|(path, demand)| {
-            // Its utility is that of `Log`, of the part above the floor.
+            // Its utility is `Log` of the part above the floor.
             if let Demand::Contract { weight, limit: f64::INFINITY, .. } = *demand {
                 return weight * libm::log1p(overload) * (1.0 + OPERATIONS);
             }

@@ -51,7 +51,7 @@ impl ConjugateGradients {
         max_steps
     }
 
-    /// Moves `x` and the residual by `length` along the direction, and does then as
+    /// Moves `x` and the residual by `length` along the direction, and then does the same as
     /// [`precondition`](Self::precondition), in one pass.
     fn advance(&mut self, length: f64, inverse_diagonal: &[f64], x: &mut [f64]) -> f64 {
         let moved = x.iter_mut().zip(&mut self.residual).zip(&mut self.scaled);

@@ -47,7 +47,7 @@ pub enum Demand {
         floor: f64,
         /// A: the accumulation limit. It may be infinite.
         limit: f64,
-        /// The largest rate, x̂ or more. It may be infinite. At x̂ the flow does not follow the price,
+        /// The largest rate, x̂ or more. It may be infinite. If it is x̂, the flow does not follow the price,
         /// unless A is finite.
         cap: f64,
     },
@@ -96,8 +96,8 @@ use Demand::{AlphaFair, Capped, Contract, Fixed, Log, Reno, Surcharged, Vegas};
 
 impl Demand {
     /// Returns the demand of Vegas with target `alpha` (packets per unit of time), propagation
-    /// delay `delay` and relative error `error` in it. The flow takes (1 + `error`)·`delay` for its
-    /// delay `[Low02 eq. 24]`.
+    /// delay `delay` and relative error `error` in it. The flow assumes (1 + `error`)·`delay` as
+    /// its delay `[Low02 eq. 24]`.
     pub fn vegas(alpha: f64, delay: f64, error: f64) -> Self {
         let weight = (1.0 + error) * alpha * delay;
         if error == 0.0 {

@@ -123,7 +123,7 @@ impl<'a> Dual<'a> {
         paid - gains.iter().sum::<f64>()
     }
 
-    /// Sets the loads of `at` by its prices, and leaves its other fields unchanged.
+    /// Sets the loads of `at` from its prices, and leaves its other fields unchanged.
     pub fn load(&mut self, at: &mut Point) {
         let merged = self.merged;
         let prices = &at.prices;
@@ -174,7 +174,7 @@ impl AddAssign for Cell {
     }
 }
 
-/// Sets the cells up for a product with `v`.
+/// Sets up the cells for a product with `v`.
 pub(crate) fn fill(cells: &mut [Cell], v: &[f64]) {
     for (cell, &v) in cells.iter_mut().zip(v) {
         *cell = Cell { v, out: 0.0 };
@@ -321,8 +321,8 @@ mod tests {
         }
     }
 
-    /// A flow of 1/q over a link of 3 is cut off at twice that rate, below the price 1/6. From 1/12 to 1/3
-    /// its area is 6/12 below that price and ln 2 above.
+    /// A flow with x = 1/q over a link of 3 is cut off at twice that rate, below the price 1/6. From 1/12 to
+    /// 1/3 its area is 6/12 below that price and ln 2 above.
     #[test]
     fn the_difference_of_two_points_has_the_area_below_a_cut() {
         let routes = Routes::new(1, [[0]]).unwrap();

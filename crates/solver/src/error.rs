@@ -47,7 +47,7 @@ pub enum ProblemError {
         /// The link.
         link: u32,
     },
-    /// The offsets of a compressed route table are not those of one.
+    /// The offsets of a compressed route table are not valid.
     #[error("the offsets of the route table must start at 0, never decrease and end at {hops}")]
     BadOffsets {
         /// The number of link indices in the table.

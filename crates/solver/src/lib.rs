@@ -7,9 +7,9 @@
 //! capacities, as plain `f64` in the caller's units.
 //!
 //! - [`Routes`]: the links that each flow crosses.
-//! - [`Demand`]: the rate that a flow sends at a price. Vegas, Monaco and contracted rates differ
-//!   in it.
-//! - [`Problem`]: both, and the capacities.
+//! - [`Demand`]: the rate that a flow sends at a price. Vegas, Monaco and contracted rates have
+//!   different demands.
+//! - [`Problem`]: routes, demands and capacities.
 //! - [`solve`]: finds rates and prices, as a [`Solution`].
 //! - [`solve_from`]: solves again when flows come and go, from the last prices.
 //! - [`max_min`]: finds max-min fair rates, which have no prices.

@@ -4,13 +4,13 @@
 //! The result is exact, by progressive filling (Bertsekas and Gallager, *Data Networks*, §6.5). All
 //! flows grow together, each in proportion to its weight. A flow stops at its cap, or when a link
 //! of its path is full. Links wait in a heap by the level x/w at which they will be full. That
-//! level only rises when flows stop elsewhere. So a link is evaluated again when its turn comes,
-//! not each time one of its flows stops. The time is that of sorting the links, and a pass over the
-//! hops.
+//! level only rises when flows stop elsewhere. So a link is evaluated again only when its turn
+//! comes, and not each time one of its flows stops. The time is that of sorting the links and of a
+//! pass over the hops.
 //!
-//! There are no prices, so two of the certificate's parts remain: feasibility, and a bottleneck for
-//! each flow. Together they say that the rates are the max-min fair ones. α-fair rates tend to them
-//! as α → ∞ (with weights w^α).
+//! There are no prices, so two of the certificate's parts remain: feasibility, and a bottleneck per
+//! flow. Together they prove that the rates are max-min fair. α-fair rates tend to them as α → ∞
+//! (with weights w^α).
 
 use crate::sum::Sum;
 use crate::{Demand, Problem, ProblemError, Status};
@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 /// The reason why a flow's rate is not larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bottleneck {
-    /// This link is full, and no other flow on it has more per weight.
+    /// This link is full, and no other flow on it has a larger rate per weight.
     Link(u32),
     /// The flow is at its own cap, or is unresponsive.
     Own,
@@ -34,7 +34,7 @@ pub struct MaxMin {
     /// The reason why each flow's rate is not larger.
     pub bottlenecks: Vec<Bottleneck>,
     /// The outcome: [`Solved`](Status::Solved), or [`Infeasible`](Status::Infeasible) if the
-    /// `Fixed` flows take more than there is. Then the other flows have nothing.
+    /// `Fixed` flows exceed a capacity. Then the other flows get nothing.
     pub status: Status,
     /// The distance of the rates from max-min fairness, computed from the problem alone.
     pub certificate: MaxMinCertificate,
@@ -45,8 +45,8 @@ pub struct MaxMin {
 pub struct MaxMinCertificate {
     /// Primal feasibility: the largest (y − c)⁺ / c.
     pub primal: f64,
-    /// The largest shortfall of a flow's best bottleneck. The shortfall is the free part of the
-    /// link, or the part by which another flow there has more per weight, whichever is larger.
+    /// The largest shortfall of a flow's best bottleneck. The shortfall is the free fraction of the
+    /// link, or the fraction by which another flow there has more per weight, whichever is larger.
     pub bottleneck: f64,
 }
 
@@ -113,7 +113,7 @@ fn shares(problem: &Problem) -> Result<Vec<Share>, ProblemError> {
         let (weight, cap, fixed) = match *demand {
             Demand::Log { weight } => (weight, f64::INFINITY, false),
             Demand::Capped { weight, cap } => (weight, cap, false),
-            // A fixed rate counts as no level.
+            // A fixed rate does not count as a level.
             Demand::Fixed { rate } => (f64::INFINITY, rate, true),
             _ => {
                 let expected = "max-min fairness is for flows with a weight, a cap or a fixed rate";
@@ -246,7 +246,7 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// Returns the level at which a link is full if all its growing flows grow on.
+    /// Returns the level at which a link is full if all its growing flows continue to grow.
     fn level(&self, link: u32) -> f64 {
         let room = &self.rooms[link as usize];
         let capacity = self.problem.capacities()[link as usize];

@@ -1,17 +1,18 @@
 //! The problem in the solver's form: one row per route, in a cache-friendly order.
 //!
-//! Flows of the same route see the same price, so their demands add exactly. Weights of `Log`
-//! demands add to one number `[Har02 §V]`. Rows are ordered by length, then by links. Loops over
-//! rows of equal length have no branch to mispredict, and rows near each other touch links near
-//! each other. Flows that do not follow the price are removed, and their rates are subtracted from
-//! the capacities.
+//! Flows with the same route see the same price, so their demands add exactly. Weights of `Log`
+//! demands add up to one number `[Har02 §V]`. Rows are ordered by length, then by links. Loops over
+//! rows of equal length have no branch to mispredict, and neighbouring rows touch neighbouring
+//! links. Flows that do not follow the price are removed, and their rates are subtracted from the
+//! capacities.
 
 use crate::{Demand, Problem};
 use std::ops::Range;
 
 /// The multiple of the narrowest link of a route (of the largest possible rate, if links have
 /// highest prices) above which its rates are cut off. No solution has such rates, and they spoil
-/// the quadratic model. At 1 the cut would be at the solution of a flow alone on its link.
+/// the quadratic model. At 1 the cut would coincide with the solution for a single flow on its
+/// link.
 const HEADROOM: f64 = 2.0;
 
 /// The highest initial price, so sums over a path are finite.
@@ -70,7 +71,7 @@ impl Merged {
         for flow in order {
             let path = routes.path(flow as usize);
             if path != last {
-                // The same links in another order make another row. This is correct, although not
+                // The same links in another order form another row. This is correct, although not
                 // merged.
                 merged.rows.push(path);
                 merged.weights.push(0.0);
@@ -101,9 +102,9 @@ impl Merged {
         knees
     }
 
-    /// Returns initial prices: the spending of each row on its rate above its least rate, if it
-    /// had half of its narrowest link, spread evenly over its links. It shares what the least rates
-    /// leave. If all demands are `Log`, this satisfies c·p = Σ w.
+    /// Returns initial prices: the spending of each row on its rate above its least rate, spread
+    /// evenly over its links, if it had half of its narrowest link. The rows share the capacity
+    /// that the least rates leave. If all demands are `Log`, this satisfies c·p = Σ w.
     pub fn starting_prices(&self) -> Vec<f64> {
         let mut spending = self.weights.clone();
         for (row, other) in &self.others {
@@ -153,7 +154,7 @@ fn stiffness(problem: &Problem) -> Vec<f64> {
             *stiffness = stiffness.min(alpha);
         }
     }
-    // Links of no elastic flow have no price that moves.
+    // Links without elastic flows have a constant price.
     stiffness.iter_mut().filter(|s| s.is_infinite()).for_each(|s| *s = 1.0);
     stiffness
 }
@@ -229,8 +230,7 @@ impl Bounded {
         (self.ceiling - narrowest) / (self.demand.price(narrowest) - q)
     }
 
-    /// Returns q·x, of the part of x above the least rate, half way between the least and the largest
-    /// rate.
+    /// Returns q·x for the part of x above the least rate, half way between the least and the largest rate.
     fn usual_spending(&self) -> f64 {
         let least = self.demand.least();
         let rate = 0.5 * (least + self.rate(0.0).min(self.ceiling / HEADROOM));
@@ -280,7 +280,7 @@ impl Rows {
         }
     }
 
-    /// Cuts the rows into `count` parts of about as many hops, in order.
+    /// Cuts the rows, in order, into `count` parts with about equal numbers of hops.
     pub fn parts(&self, count: usize) -> Vec<Part<'_>> {
         let share = self.hops.len().div_ceil(count.max(1)).max(1);
         let mut parts: Vec<Part> = Vec::with_capacity(count);
@@ -334,7 +334,7 @@ impl Most {
         most
     }
 
-    /// Returns the price below which `Log` flows with these weights in all are cut off.
+    /// Returns the price below which `Log` flows with this total weight are cut off.
     fn knee(&self, weight: f64) -> f64 {
         if weight > 0.0 { weight / (HEADROOM * self.rate(|price| weight / price)) } else { 1.0 }
     }
@@ -366,7 +366,7 @@ impl Most {
     }
 }
 
-/// A part of the rows, one after the other.
+/// A part of the rows, in order.
 pub(crate) struct Part<'a> {
     pub first_row: usize,
     pub rows: usize,

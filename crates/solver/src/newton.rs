@@ -4,27 +4,27 @@
 //! The gradient projection of `[Low02 eqs. 11-12]` has the same solution and models the behaviour
 //! of the network, but needs too many steps for a solver.
 //!
-//! 1. *Warm-up*: p ← p·(y/c)^α, some times, where α is the smallest of the link's flows (1 if not
-//!    α-fair). On a link alone this meets c at once. If all demands are `Log` this is the EM
-//!    iteration of a mixture, which keeps c·p = W and never raises D. Otherwise it is just a good
+//! 1. *Warm-up*: p ← p·(y/c)^α, a few times, where α is the smallest of the link's flows (1 if not
+//!    α-fair). On a single link this reaches c at once. If all demands are `Log` this is the EM
+//!    iteration of a mixture, which keeps c·p = W and never raises D. Otherwise it is merely a good
 //!    guess.
 //! 2. *Active set* (Bertsekas' two-metric projection): a link with capacity to spare is pinned to
 //!    price zero if a scaled gradient step would take its price there. Likewise an overloaded link
 //!    is pinned to its highest price. The other links move by Newton.
 //! 3. *Direction*: (R·X·Rᵀ + λ·diag)·d = y − c on the other links, with X = diag(−dx/dq), which is
-//!    diag(x²/w) for `Log`. Conjugate gradients solve it as exactly as the residual deserves. At
+//!    diag(x²/w) for `Log`. Conjugate gradients solve it as exactly as the residual warrants. At
 //!    the kinks of a demand X takes a one-sided slope (semismooth Newton).
 //! 4. *Line search* along the projection of p + α·d on the bounds of p, on the difference of D. If
-//!    the full step fails, the links that it would take outside are pinned, too, and the direction
+//!    the full step fails, the links that it would take outside are also pinned, and the direction
 //!    of the others is corrected for them. Nearly redundant links need this. Only then is the step
 //!    shortened.
-//! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They mend
-//!    at once the few short routes whose price the quadratic model has very wrong.
+//! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They
+//!    correct at once the few short routes whose price is far off in the quadratic model.
 //! 6. *Single links*: [`sweep`], if that ends without a solution and a demand is stiff (α > 1).
 //!
 //! The solver stops when [`Certificate::worst`] of the original problem is within the tolerance.
-//! The constants below were tuned on random networks of 10³ to 10⁶ flows. They are not critical:
-//! three times more or less of warm-up, damping or looseness changed the time by a third at most.
+//! The constants below were tuned on random networks of 10³ to 10⁶ flows. They are not critical: a
+//! factor of three in warm-up, damping or looseness changed the time by at most a third.
 
 use crate::dual::{Dual, Link, Point};
 use crate::merge::Merged;
@@ -33,27 +33,28 @@ use crate::system::System;
 use crate::{Certificate, Demand, Problem, Progress, Settings, Solution, Status};
 use std::ops::ControlFlow;
 
-/// The multiplicative steps before the first Newton step.
+/// The number of multiplicative steps before the first Newton step.
 const WARM_UP: usize = 12;
-/// The multiplicative steps from prices near the solution: a change of one flow mostly concerns its
-/// own links.
+/// The number of multiplicative steps from prices near the solution, because a change of one flow
+/// mostly concerns its own links.
 const WARM_UP_AGAIN: usize = 2;
-/// The multiplicative steps after a Newton step, and the relative overload that calls for them.
+/// The number of multiplicative steps after a Newton step, and the relative overload that triggers
+/// them.
 const POLISH: usize = 2;
 const POLISH_ABOVE: f64 = 0.01;
 /// Levenberg's λ as a fraction of the residual, within bounds.
 const DAMPING: f64 = 0.1;
 const DAMPING_BOUNDS: (f64, f64) = (1e-13, 0.05);
 /// The bounds of the boost that also multiplies λ. The boost falls with each full step and rises
-/// with each other one, so directions of little curvature are not damped permanently. Above
-/// the upper bound the solver gives up.
+/// with any other, so directions of little curvature are not damped permanently. Above the upper
+/// bound the solver gives up.
 const LEAST_BOOST: f64 = 1e-6;
 const LARGEST_BOOST: f64 = 1e8;
 /// The largest tolerance of conjugate gradients, which stop at residual^¾ ...
 const LOOSEST: f64 = 0.1;
 /// ... and the fraction of the solver's tolerance that bounds it from below.
 const LAST_STEP: f64 = 0.1;
-/// The part of the predicted decrease that a step must achieve (Armijo).
+/// The fraction of the predicted decrease that a step must achieve (Armijo).
 const SUFFICIENT: f64 = 1e-4;
 const HALVINGS: usize = 30;
 /// The number of times that a step which fails at full length is retried with more links pinned
@@ -62,14 +63,14 @@ const PINNINGS: usize = 8;
 /// The relative change of D below which it is rounding and carries no information.
 const ROUNDING: f64 = 1e-15;
 /// The number of Newton steps allowed after the residuals over all links are within the tolerance,
-/// for those of single links to follow. Also the number of rounds over single links without an
-/// improvement.
+/// so that those of single links can follow. It is also the number of rounds over single links
+/// without an improvement.
 const PATIENCE: usize = 8;
 
 /// Finds the rates and prices of the equilibrium.
 ///
-/// The result depends on the problem and the settings only. Time grows with the hops of all routes
-/// times some hundred passes. Memory is about 50 bytes per route, 4 per hop and 140 per link.
+/// The result depends only on the problem and the settings. The time is that of some hundred passes
+/// over the hops of all routes. Memory is about 50 bytes per route, 4 per hop and 140 per link.
 ///
 /// ```
 /// use accord_solver::{Demand, Problem, Routes, Settings, Status, solve};
@@ -104,8 +105,8 @@ pub fn solve_watched(
     }
 }
 
-/// Solves as [`solve_watched`] does, from prices near the solution, such as those before some flows
-/// came or went. That takes fewer steps.
+/// Solves as [`solve_watched`] does, from prices near the solution, such as those before a few
+/// flows came or went. This takes fewer steps.
 ///
 /// ```
 /// use accord_solver::{Demand, Problem, Routes, Settings, Status, solve, solve_from};
@@ -195,7 +196,7 @@ struct Solver<'a> {
     settings: &'a Settings,
     merged: &'a Merged,
     dual: Dual<'a>,
-    /// The present point, and the one that a step may lead to.
+    /// The present point, and the possible next one.
     at: Point,
     trial: Point,
     /// The typical prices, for links without informative curvature.
@@ -426,7 +427,8 @@ mod tests {
     use super::*;
     use crate::Routes;
 
-    /// Returns the residuals of a flow of weight 1 over a link of 1 at a price, of at most `limit`.
+    /// Returns the residuals of a flow of weight 1 over a link of 1 at a price. The highest price
+    /// is `limit`.
     fn residuals(price: f64, limit: f64) -> Residuals {
         let routes = Routes::new(1, [[0]]).unwrap();
         let problem = Problem::new(routes, vec![1.0], vec![Demand::Log { weight: 1.0 }]).unwrap();
@@ -438,7 +440,7 @@ mod tests {
         solver.residuals(&solver.at)
     }
 
-    /// At the price 2 the flow sends ½ and half of the link is unused; at ½ it sends 2.
+    /// At the price 2 the flow sends ½, and half of the link is unused. At ½ it sends 2.
     #[test]
     fn residuals_count_capacity_that_is_paid_and_unused_and_overload() {
         let of = |price| residuals(price, f64::INFINITY);

@@ -1,21 +1,22 @@
-//! Sums over rows, on all cores. The result does not depend on the number of cores: rows are cut
-//! into parts by the size of the problem alone, and the sums of the parts are added in order.
+//! Sums over rows, on all cores. The result does not depend on the number of cores: the division of
+//! rows into parts depends only on the size of the problem, and the sums of the parts are added in
+//! order.
 
 use crate::merge::{Part, Rows};
 use rayon::prelude::*;
 use std::ops::AddAssign;
 
-/// The minimum number of hops for which other cores pay.
+/// The minimum number of hops for which other cores pay off.
 const LEAST_HOPS: usize = 1 << 17;
-/// The minimum number of hops per link for which a part pays. Each part has its own sums for all
-/// links, which have to be cleared and added.
+/// The minimum number of hops per link for which a part pays off. Each part has its own sums for
+/// all links, which must be cleared and added.
 const HOPS_PER_LINK: usize = 2;
 /// The maximum number of parts.
 const MOST_PARTS: usize = 16;
 /// The number of links whose sums are added at a time.
 const CHUNK: usize = 1 << 13;
 
-/// Returns the number of parts to cut `hops` hops over `links` links into.
+/// Returns the number of parts into which to cut `hops` hops over `links` links.
 pub(crate) fn part_count(hops: usize, links: usize) -> usize {
     if hops < LEAST_HOPS {
         return 1;
@@ -45,7 +46,7 @@ where
 {
     let alone = parts.len() <= 1 || rayon::current_num_threads() == 1;
     let many = match alone {
-        // The sums of one part at a time, so they stay in a near cache.
+        // One part is summed at a time, so its sums stay in a near cache.
         true => parts.len().min(2),
         false => parts.len(),
     };
@@ -89,7 +90,7 @@ fn add<T: Copy + AddAssign>(out: &mut [T], sums: &[T]) {
     }
 }
 
-/// Cuts a slice with one value per row as `parts` are cut.
+/// Cuts a slice with one value per row in the same way as `parts`.
 pub(crate) fn cut<'a, T>(parts: &[Part], mut values: &'a mut [T]) -> Vec<&'a mut [T]> {
     let mut pieces = Vec::with_capacity(parts.len());
     for part in parts {

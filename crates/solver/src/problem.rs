@@ -4,9 +4,9 @@ use crate::{Demand, ProblemError, Routes, Status};
 
 /// A network whose capacity is shared by prices `[Xia05 eq. 13]`, `[Low02 eqs. 4-5]`.
 ///
-/// Units are the caller's, if consistent: capacities and rates have one unit (say bit/s), and
-/// weights have that unit times the unit of the price. With weights in bits of accumulation and
-/// rates in bit/s, prices are queuing delays in seconds `[Low02 eq. 21]`.
+/// The caller chooses consistent units: capacities and rates have one unit (say bit/s), and weights
+/// have that unit times the unit of the price. With weights in bits of accumulation and rates in
+/// bit/s, prices are queuing delays in seconds `[Low02 eq. 21]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     routes: Routes,
@@ -93,8 +93,8 @@ impl Problem {
         &self.demands
     }
 
-    /// Returns the rate that the flows of each link need at any price, the sum of [`Demand::least`]
-    /// over the link, and whether any of them needs more than that. On a link with a highest price
+    /// Returns the rate that the flows of each link need at any price (the sum of [`Demand::least`]
+    /// over the link), and whether any of them needs more than that. On a link with a highest price
     /// only unresponsive flows count.
     pub(crate) fn insisted(&self) -> (Vec<f64>, Vec<bool>) {
         let mut load = vec![0.0; self.routes.links()];

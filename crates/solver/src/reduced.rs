@@ -1,7 +1,7 @@
 //! The rows of R restricted to the links that are free to move.
 //!
-//! Conjugate gradients pass over these rows some dozen times. So it pays to remove the pinned links
-//! once: there are fewer hops and fewer links, and rows of equal length are adjacent again.
+//! Conjugate gradients pass over these rows several dozen times. So it pays to remove the pinned
+//! links once: this leaves fewer hops and fewer links, and rows of equal length are adjacent again.
 
 use crate::dual::{Cell, Product, fill};
 use crate::merge::{Rows, Visit};
@@ -27,7 +27,8 @@ pub(crate) struct Reduced {
 }
 
 impl Reduced {
-    /// Takes the links of `rows` for which `is_free`. The rows are those of the previous call.
+    /// Takes the links of `rows` for which `is_free` holds. The rows must be those of the previous
+    /// call.
     pub fn fill(
         &mut self,
         rows: &Rows,
@@ -130,7 +131,7 @@ impl Reduced {
     }
 }
 
-/// The places for the next rows of one length.
+/// The places for the next rows of a length.
 #[derive(Default)]
 struct Places<'a> {
     slopes: &'a mut [f64],

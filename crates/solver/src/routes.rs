@@ -1,8 +1,8 @@
 //! The links that each flow crosses: the routing matrix R of `[Low02 eq. 5]` and `[Xia05 eq. 13]`,
 //! compressed.
 //!
-//! R has one row per flow and only ones for values, so a row is the list of its links. Indices are
-//! 32 bits wide, because the solver is bound by memory, and this is half of the traffic.
+//! R has one row per flow, and its values are all ones, so a row is the list of its links. Indices
+//! are 32 bits wide, because the solver is bound by memory, and this is half of the traffic.
 
 use crate::ProblemError;
 

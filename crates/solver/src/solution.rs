@@ -6,7 +6,7 @@ use crate::{Certificate, Status};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
     /// The largest residual ([`Certificate::worst`]) that counts as solved, as a fraction. The
-    /// default is 1e-12. Rounding alone makes about 1e-15.
+    /// default is 1e-12. Rounding alone causes about 1e-15.
     pub tolerance: f64,
     /// The maximum number of Newton steps. The default is 100, and ten to twenty are usual.
     pub max_iterations: usize,
@@ -23,8 +23,8 @@ impl Default for Settings {
 pub struct Progress {
     /// The number of Newton steps done.
     pub iterations: usize,
-    /// The relative residual over all links. It falls from about 1 at the start to the tolerance,
-    /// ever faster.
+    /// The relative residual over all links. It falls, faster and faster, from about 1 at the start
+    /// to the tolerance.
     pub residual: f64,
 }
 

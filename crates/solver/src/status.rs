@@ -5,10 +5,10 @@
 pub enum Status {
     /// Every residual is within the tolerance.
     Solved,
-    /// No rates fit. On one link the flows need more than its capacity at any price `[Har02 eq.
-    /// 15]`, or all of it while another flow needs some.
+    /// There are no feasible rates. On one link the flows need more than its capacity at any price
+    /// `[Har02 eq. 15]`, or all of it while another flow needs some.
     ///
-    /// The rates are then those needed at any price, and the prices are zero.
+    /// The rates are then those that are needed at any price, and the prices are zero.
     Infeasible {
         /// The link that is oversubscribed by the largest factor.
         link: usize,

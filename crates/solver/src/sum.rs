@@ -1,7 +1,7 @@
 //! Sums without rounding loss, for the certificate's loads of a million flows.
 
-/// A sum as a value and its rounding error (Knuth, Neumaier). After n additions their total is
-/// within n²·2⁻¹⁰⁶ of the sum of the magnitudes.
+/// A sum as a value and its rounding error (Knuth, Neumaier). After n additions the error of their
+/// total is within n²·2⁻¹⁰⁶ of the sum of the magnitudes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum {
     value: f64,
@@ -21,7 +21,8 @@ impl Sum {
         self.value + self.rest
     }
 
-    /// Returns `from` less the sum, to a relative 2⁻⁵² of the difference (and n²·2⁻¹⁰⁶ of the sum).
+    /// Returns `from` less the sum, with an error of at most 2⁻⁵² of the difference and n²·2⁻¹⁰⁶ of
+    /// the sum.
     pub fn taken_from(&self, from: f64) -> f64 {
         let difference = from - self.value;
         let part = difference - from;

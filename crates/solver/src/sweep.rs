@@ -3,8 +3,8 @@
 //!
 //! With large α a cheap link may have 10⁻²² of all spending. The dual function, and with it
 //! Newton's line search, then cannot resolve the price of that link, but the load of the link can.
-//! Each link in turn, the dearest first, gets the price at which its load equals its capacity, with
-//! the other prices fixed (Gauss and Seidel's method on R·x(p) = c). The price of a link hardly
+//! Each link in turn, the dearest first, gets the price at which its load equals its capacity while
+//! the other prices are fixed (the Gauss–Seidel method on R·x(p) = c). The price of a link hardly
 //! affects the loads of dearer links. So the equations are nearly triangular in this order, and few
 //! rounds suffice.
 
@@ -80,7 +80,8 @@ fn settled(problem: &Problem, users: &[u32], prices: &[f64], link: usize) -> f64
         }
         below = at(high);
     }
-    // The root is found by regula falsi. The value of an end that stays is halved (Illinois).
+    // The root is found by regula falsi. The value of an end that does not move is halved
+    // (Illinois).
     let mut u = low;
     for _ in 0..TRIES {
         u = if (above - below).is_finite() {

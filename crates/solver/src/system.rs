@@ -7,8 +7,8 @@ use crate::reduced::Reduced;
 /// The maximum number of conjugate gradient steps. The direction is then good enough.
 const INNER_STEPS: usize = 500;
 
-/// The system (R·X·Rᵀ + damping)·d = y − c on the free links. The prices of the pinned links go to
-/// their bound.
+/// The system (R·X·Rᵀ + damping)·d = y − c on the free links. The prices of the pinned links move
+/// to their bound.
 #[derive(Debug, Default)]
 pub(crate) struct System {
     /// The direction d, per link.
@@ -25,14 +25,14 @@ pub(crate) struct System {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Equation {
-    /// The price that a pinned link moves to: zero or its limit. It is `None` for a free link.
+    /// The price to which a pinned link moves: zero or its limit. It is `None` for a free link.
     pinned: Option<f64>,
     rhs: f64,
     damping: f64,
 }
 
 impl System {
-    /// Sets the system up at a point, with Levenberg's `lambda`.
+    /// Sets up the system at a point, with Levenberg's `lambda`.
     ///
     /// Pins the links with unused capacity if a scaled gradient step would take their price to zero,
     /// and the overloaded links if it would take their price to its limit. `usual_prices` are the sizes
@@ -63,7 +63,7 @@ impl System {
 
     /// Also pins all free links whose price the direction would take out of its bounds, and
     /// corrects the equations of the other links for the prices of all pinned links. Returns false
-    /// if there is none.
+    /// if there is no such link.
     pub fn pin_outside(&mut self, dual: &Dual, at: &Point) -> bool {
         let mut any = false;
         for (l, equation) in self.equations.iter_mut().enumerate() {
@@ -85,7 +85,7 @@ impl System {
         any
     }
 
-    /// Solves for the direction, to a part of the residual. Returns the number of inner steps.
+    /// Solves for the direction, to a fraction of the residual. Returns the number of inner steps.
     pub fn solve(&mut self, dual: &Dual, at: &Point, tolerance: f64) -> usize {
         let Self { direction, equations, matrix, damping, inverse_diagonal, rhs, cg } = self;
         matrix.fill(&dual.merged.rows, &at.slopes, equations.len(), |l| {
