@@ -1,26 +1,26 @@
-//! BAT and CLCC in equilibrium: the rates of aggregates for given decrease factors, the rates that
-//! they should get, and the gains for which the closed loop converges.
+//! BAT and CLCC in equilibrium: the rates of aggregates for given decrease factors, their target
+//! rates, and the gains for which the closed loop converges.
 //!
-//! **Rates for given factors.** In a Δt without bandwidth left BAT takes D_i·O_i·f_i from the rate
-//! of an aggregate. With bandwidth left it adds C_i·B̄·O_i [Ple03 eq. 1]. If both balance, f_i ∝
-//! C_i/D_i with the same factor for all, whatever they offer. So the rates are weighted max-min
-//! fair with weights C_i/D_i, which [`weights`] has for our constants. The offered rates (and f_max)
-//! are the caps, and the f_min are the floors. This is to first order in the steps, and for
-//! aggregates whose offered rate does not respond to drops.
+//! **Rates for given factors.** In a Δt without excess bandwidth BAT takes D_i·O_i·f_i from the rate of an
+//! aggregate. With excess bandwidth it adds C_i·B̄·O_i [Ple03 eq. 1]. If both balance, f_i ∝ C_i/D_i with the
+//! same factor for all aggregates, regardless of their offers. So the rates are weighted max-min fair with
+//! weights C_i/D_i, which [`weights`] returns for our constants. The offered rates (and f_max) are the caps,
+//! and the f_min are the floors. This holds to first order in the steps, for aggregates whose offered rate
+//! does not respond to drops.
 //!
 //! **The loop.** With f ∝ 1/D, eqs. 5 and 6 of Ple03 with b_0 = β·D become D ← D − |β|·(D − D*),
 //! where D* is the factor with r = r_ref. The bilinear law is linear in D. It converges from
 //! anywhere if and only if |β| < 2, without overshoot if |β| ≤ 1. For traffic that responds, ε = −d
-//! ln r / d ln D takes the place of the 1, to first order around D*. If a part m of the measured
-//! traffic was still sent under the factor of the step before, the loop has memory: see
+//! ln r / d ln D replaces the 1, to first order around D*. If a fraction m of the measured traffic
+//! was still sent under the factor of the previous step, the loop has memory: see
 //! [`step_is_stable`].
 
 use accord_solver::{Demand, MaxMin, Problem, ProblemError, Routes, max_min};
 
-/// An aggregate at a link. Rates are in any one unit.
+/// An aggregate at a link. Rates are in any common unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aggregate {
-    /// The rate relative to the others: the share, or C_i/D_i for the rate that BAT gives.
+    /// The relative rate: the share, or C_i/D_i for the rate under BAT.
     pub weight: f64,
     /// The floor f_min.
     pub floor: f64,
@@ -32,8 +32,8 @@ pub struct Aggregate {
 /// Returns the weights C_i/D_i of aggregates by their floors, C·(S + f_i − Σf) / (D·(S − f_i)) for a
 /// link of rate S. `weight` of an aggregate is its C/D without floors.
 ///
-/// The constants are zero where they would be negative, so a weight is 0 for an aggregate that only
-/// its floor lets grow, and infinite for one whose floor is the link.
+/// Constants that would be negative are zero. So the weight is 0 for an aggregate that grows only
+/// due to its floor, and infinite for one whose floor is the rate of the link.
 ///
 /// ```
 /// use accord_theory::bat::{Aggregate, weights};
@@ -51,10 +51,10 @@ pub fn weights(capacity: f64, aggregates: &[Aggregate]) -> Vec<f64> {
 }
 
 /// Returns max-min fair rates at a link with floors: max(floor, min(weight·λ, cap)), with λ such
-/// that the link is full or all have their caps.
+/// that the link is full or all are at their caps.
 ///
-/// An aggregate whose cap is below its floor gets its cap. If the floors alone are too much for the
-/// link, the status says so, and the aggregates that are not at their floors have nothing.
+/// An aggregate whose cap is below its floor gets its cap. If the floors alone exceed the link, the
+/// status says so, and the aggregates that are not at their floors get nothing.
 ///
 /// # Errors
 ///
@@ -73,9 +73,9 @@ pub fn weights(capacity: f64, aggregates: &[Aggregate]) -> Vec<f64> {
 /// # Ok::<(), accord_solver::ProblemError>(())
 /// ```
 pub fn fair_rates(capacity: f64, aggregates: &[Aggregate]) -> Result<MaxMin, ProblemError> {
-    // Aggregates that would get less than their floor have it, and the others share the rest.
-    // That is less for each, so aggregates at their floors keep them. So there are at most as many
-    // rounds as aggregates.
+    // Aggregates that would get less than their floor get the floor, and the others share the rest.
+    // That lowers the share of each, so aggregates at their floors stay there. So there are at most
+    // as many rounds as aggregates.
     let mut at_floor = vec![false; aggregates.len()];
     loop {
         let demand = |(a, fixed): (&Aggregate, &bool)| match *fixed {
@@ -99,9 +99,9 @@ pub fn fair_rates(capacity: f64, aggregates: &[Aggregate]) -> Result<MaxMin, Pro
     }
 }
 
-/// Returns whether a step of CLCC with gain |β| brings a small error down. ε is the elasticity of
-/// the ratio, −d ln r / d ln D (1 for traffic that does not respond). m is the part of the measured
-/// rates that still follows the factor of the step before.
+/// Returns whether a step of CLCC with gain |β| reduces a small error. ε is the elasticity of the
+/// ratio, −d ln r / d ln D (1 for traffic that does not respond). m is the fraction of the measured
+/// rates that still follows the factor of the previous step.
 ///
 /// With δ = ln D − ln D*, a step is δ ← δ − |β|·ε·((1 − m)·δ + m·δ_before). Both roots of z² − (1 −
 /// |β|ε(1 − m))·z + |β|ε·m lie within the unit circle if and only if |β|ε·m < 1 and |β|ε·(1 − 2m) <

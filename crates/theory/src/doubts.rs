@@ -1,5 +1,5 @@
-//! Reasons to doubt an equilibrium: queue disciplines that do not let its queues be, prices that are not
-//! unique, and assumptions about flows that a run does not meet.
+//! Reasons to doubt an equilibrium: queue disciplines that disturb its queues, prices that are not unique,
+//! and assumptions about flows that a run does not meet.
 
 use crate::equilibrium::{Equilibrium, Found, SETTLED, State};
 use crate::signals::{LEAST_PRICE, objective};
@@ -9,25 +9,25 @@ use accord_solver::{Problem, Solution};
 use accord_units::{Bytes, Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The part of a capacity up to which a link counts as full.
+/// The free fraction of a capacity up to which a link counts as full.
 const FULL: f64 = 1e-9;
-/// The most full links whose prices are examined together.
+/// The largest number of full links whose prices are examined together.
 const MOST: usize = 200;
-/// The size of an element below which it is nothing in elimination.
+/// The size below which an element counts as zero in elimination.
 const NOTHING: f64 = 1e-9;
 /// The number of links that a note names.
 const NAMED: usize = 4;
 
 impl State<'_> {
     /// Returns a link whose discipline would drop or mark packets of the queue in equilibrium, and the
-    /// reason. Flows that keep an accumulation have no price in common with it.
+    /// reason. Flows that keep an accumulation do not react to its signals as a price.
     pub(crate) fn meddles(
         &self,
         phase: &Phase,
         problem: &Problem,
         solution: &Solution,
     ) -> Option<(LinkId, String)> {
-        // The problem leaves out the part of a capacity that acknowledgements and counts take.
+        // The problem excludes the part of a capacity that acknowledgements and counts take.
         let answers = |(l, left): (LinkId, &f64)| self.capacity(l) - left;
         let mut load: Vec<f64> = problem.capacities().iter().enumerate().map(answers).collect();
         let mut packet = vec![0.0f64; self.rate.len()];
@@ -83,8 +83,8 @@ impl State<'_> {
         })
     }
 
-    /// Moves the price of links in a row that the same flows fill to the first of them, where packets
-    /// queue. Returns notes if prices are not unique, which the rates always are.
+    /// If the same flows fill consecutive links, moves the price to the first of them, where packets queue.
+    /// Returns notes if prices are not unique. Rates are always unique.
     pub(crate) fn place_prices(
         &self,
         phase: &Phase,
@@ -98,10 +98,10 @@ impl State<'_> {
             return Vec::new();
         }
         let place: BTreeMap<LinkId, usize> = full.iter().copied().zip(0..).collect();
-        // The flows whose rates follow the price, by the full links that they pay.
+        // The flows whose rates follow the price, by the full links for which they pay.
         let paid = problem.routes().path_prices(&solution.prices);
         let mut columns: BTreeSet<Vec<u8>> = BTreeSet::new();
-        // The flows of each link, and whether it is on their way back.
+        // The flows of each link, and whether it is on their reverse path.
         let mut rows: Vec<Vec<(usize, bool)>> = vec![Vec::new(); full.len()];
         let mut order: Vec<(usize, usize)> = vec![(usize::MAX, 0); full.len()];
         for (i, &flow) in phase.active.iter().enumerate() {
@@ -174,8 +174,8 @@ impl State<'_> {
     }
 }
 
-/// Returns the rows that take part in a combination of rows that is nothing in all of `columns`, of which
-/// each has an element for each of `rows`.
+/// Returns the rows in a linear combination that vanishes in all of `columns`. Each column has one element
+/// per row of `rows`.
 fn dependent(mut columns: Vec<Vec<f64>>, rows: usize) -> Vec<usize> {
     let mut pivots: Vec<(usize, usize)> = Vec::new();
     let mut free = Vec::new();
@@ -210,11 +210,11 @@ fn dependent(mut columns: Vec<Vec<f64>>, rows: usize) -> Vec<usize> {
 /// The assumptions of theory on a group of flows.
 #[derive(Clone, Copy, Default)]
 struct Doubts {
-    /// The group rests between two thresholds.
+    /// True if the group rests between two thresholds.
     between: bool,
-    /// Flows start while queues form, and measure their base round-trip time.
+    /// True if flows that measure their base round-trip time start while queues form.
     close: bool,
-    /// The group may compete with flows that fill the buffer.
+    /// True if the group may compete with flows that fill the buffer.
     competes: bool,
 }
 
@@ -235,7 +235,7 @@ pub(crate) fn law(flow: &Flow) -> Option<WindowLaw> {
 }
 
 impl Equilibrium {
-    /// Sets the links at which it has a queue.
+    /// Sets the links at which the equilibrium has a queue.
     pub(crate) fn mark_queued(&self, queued: &mut [bool]) {
         let links = queued.iter_mut().zip(&self.queuing_delay);
         links.for_each(|(queued, delay)| *queued |= *delay > LEAST_PRICE);
@@ -243,7 +243,7 @@ impl Equilibrium {
 }
 
 impl Found {
-    /// Adds notes on the assumptions that the equilibria of a scenario make on its flows. `queued` says which links
+    /// Adds notes on the assumptions of a scenario's equilibria about its flows. `queued` says which links
     /// have a queue in one of them.
     pub(crate) fn assume(&mut self, scenario: &Scenario, queued: &[bool]) {
         let state = scenario.at(Time::ZERO);

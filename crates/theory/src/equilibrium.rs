@@ -1,23 +1,23 @@
 //! The equilibrium of a scenario, phase by phase.
 //!
 //! In each phase (between starts, stops and changes) every controlled flow keeps its target
-//! accumulation a on its path. With x the rates and p the queuing delays this is the problem
-//! `max Σ a ln x` within the capacities [Xia05 propositions 1 and 2, Low02 theorem 1]. Rates are in
-//! bytes per second here and prices in seconds, so weights are accumulations in bytes.
+//! accumulation a on its path. With the rates x and the queuing delays p this is the problem `max Σ
+//! a ln x` within the capacities [Xia05 propositions 1 and 2, Low02 theorem 1]. Rates are in bytes
+//! per second here and prices in seconds, so weights are accumulations in bytes.
 //!
-//! Flows that measure their base round-trip time take the queue that they find for a part of it
-//! [Low02 theorem 3]. Each phase begins with the queues of the one before, if that was long enough
-//! for them to form. So flows that start one after the other give the recursion of
-//! [Low02 eqs. 27-29]. A REM link has a price and no queue [Low02 §5].
+//! Flows that measure their base round-trip time take an existing queue for a part of it [Low02
+//! theorem 3]. Each phase begins with the queues of the previous one, if that was long enough for
+//! them to form. So flows that start one after the other follow the recursion of [Low02 eqs.
+//! 27-29]. A REM link has a price but no queue [Low02 §5].
 //!
-//! A flow over a link that serves nothing has the rate 0, and the others share the other links. A
-//! delay over such a link has no value. While no flow is active all loads, queues and prices are 0.
+//! A flow over a stopped link has the rate 0, and the others share the other links. A delay over
+//! such a link has no value. While no flow is active all loads, queues and prices are 0.
 //!
 //! Acknowledgements, counts, control pairs and reports are a load that follows from rates and round-trip
 //! times (`way_back`).
 //!
-//! Departures. A flow of finite size sends at the rate of the equilibrium until it is done (`transfers`). Web users are left out of the
-//! equilibrium, or they are a fixed load if the scenario gives one. A note says which.
+//! Departures. A flow of finite size sends at the rate of the equilibrium until its end (`transfers`). Web
+//! users are left out of the equilibrium, or are a fixed load if the scenario gives one. A note says which.
 
 use crate::shortfall::{Outcome, Shortfall};
 use crate::transfers::Transfers;
@@ -72,11 +72,11 @@ pub(crate) struct Found {
 /// The size of a note on prices that are not unique. Rates are.
 const NOT_UNIQUE: f64 = 0.01;
 
-/// The round trips in which queues form. A shorter phase leaves no queues behind.
+/// The number of round trips in which queues form. A shorter phase leaves no queues behind.
 pub(crate) const SETTLED: f64 = 20.0;
 
-/// Returns whether a phase of `length` leaves the queues behind that a flow with this base
-/// round-trip time is in equilibrium with. Both are in seconds.
+/// Returns whether a phase of `length` leaves behind the queues of the equilibrium for a flow with
+/// this base round-trip time. Both are in seconds.
 pub(crate) fn leaves_queues(length: f64, base_rtt: f64) -> bool {
     length > SETTLED * base_rtt
 }
@@ -89,14 +89,14 @@ pub(crate) struct Left {
     pub(crate) queuing_delay: Vec<f64>,
 }
 
-/// Computes the phases between the [cuts](Scenario::cuts) of a scenario in order, and gives the
-/// equilibrium of each and the time of its end to `take`. A phase is cut further where transfers
-/// are done, no finer than by `period`.
+/// Computes the phases between the [cuts](Scenario::cuts) of a scenario in order, and passes the
+/// equilibrium and the end of each to `take`. A phase is cut further at the ends of transfers, but
+/// no finer than by `period`.
 ///
-/// A phase that is not `wanted` is passed over if nothing depends on it: it is too short to leave
-/// queues behind, and no event changes the network at its end, so its flows measure nothing in
-/// it that they do not measure in the next one. A hundred thousand flows that start within a second
-/// make as many phases, and samples show few of them.
+/// A phase that is not `wanted` is skipped if nothing depends on it: it is too short to leave
+/// queues behind, and no event changes the network at its end. Its flows then measure the same in
+/// the next phase. A hundred thousand flows that start within a second cause as many phases, and
+/// samples show few of them.
 pub(crate) fn phases(
     scenario: &Scenario,
     period: Duration,
@@ -168,7 +168,7 @@ impl Shortest<'_> {
         Shortest { scenario, known: None }
     }
 
-    /// Returns whether a phase is too short to leave queues behind, and the network is the same
+    /// Returns whether a phase is too short to leave queues behind and the network is the same
     /// after it.
     fn leaves_nothing(&mut self, start: Time, end: Time) -> bool {
         let events = &self.scenario.events;
@@ -218,7 +218,7 @@ pub(crate) struct Equilibrium {
     pub(crate) load: Vec<f64>,
     /// The part of the load that overtakes the queue of each link.
     pub(crate) overtakes: Vec<f64>,
-    /// The packets that arrive at each link, per second.
+    /// The number of packets per second that arrive at each link.
     pub(crate) arrivals: Vec<f64>,
     pub(crate) backlog_packets: Vec<f64>,
     pub(crate) rate_of_link: Vec<f64>,
@@ -226,7 +226,7 @@ pub(crate) struct Equilibrium {
 }
 
 impl Equilibrium {
-    /// Returns the bytes that wait at a link. Packets that overtake the queue take a part of its rate.
+    /// Returns the bytes that wait at a link. Packets that overtake the queue take part of its rate.
     pub(crate) fn backlog(&self, link: LinkId) -> f64 {
         self.queuing_delay[link] * (self.rate_of_link[link] - self.overtakes[link]).max(0.0)
     }
@@ -254,7 +254,7 @@ impl<'a> State<'a> {
         &self.scenario.groups[self.scenario.flows[flow].group].name
     }
 
-    /// Returns the equilibrium of a phase, or `None` and adds a note.
+    /// Returns the equilibrium of a phase, or adds a note and returns `None`.
     fn equilibrium(
         &self,
         phase: &Phase,
@@ -473,7 +473,7 @@ impl<'a> State<'a> {
         for &l in self.network.path(flow) {
             e.load[l] += 2.0 * half;
             e.arrivals[l] += 2.0 * pairs;
-            // Both halves wait where none overtakes.
+            // Both halves wait at a link without overtaking.
             let ahead = self.overtakes(flow, l);
             e.overtakes[l] += if ahead { half } else { 0.0 };
             e.backlog_packets[l] += if ahead { 1.0 } else { 2.0 } * pairs * e.queuing_delay[l];
@@ -490,13 +490,13 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Adds a note if the queues of an equilibrium do not fit, because it is then not reached
-    /// [Har02 eq. 17].
+    /// Adds a note if the queues of an equilibrium do not fit, because the equilibrium is then not
+    /// reached [Har02 eq. 17].
     fn check_buffers(&self, e: &Equilibrium, notes: &mut Notes) {
         for (l, link) in self.scenario.links.iter().enumerate() {
             let backlog = e.backlog(l);
             let (part, needs, has) = match link.queue.limit {
-                // The packet in service takes room, too.
+                // The packet in service also takes room.
                 Limit::Packets(n) if e.backlog_packets[l] > n as f64 - 1.0 => (
                     (e.backlog_packets[l] + 1.0) / n as f64,
                     format!("{:.1} pkt and one in service", e.backlog_packets[l]),

@@ -1,8 +1,8 @@
 //! Gradient projection on the dual `[Low02 eqs. 11-12]`: the algorithm that Vegas approximates.
 //!
-//! Links raise their prices if the demand is above the capacity. Sources send the rate that the
-//! price of their path calls for. The algorithm converges if the step is small enough (theorem 2),
-//! and slowly. It is the model, not the method of [`solve`](accord_solver::solve).
+//! Links raise their prices if the demand is above the capacity. Sources send their demand at the
+//! price of their path. The algorithm converges slowly, and only if the step is small enough
+//! (theorem 2). It serves as the model, and is not the method of [`solve`](accord_solver::solve).
 
 use accord_solver::{Demand, Problem, ProblemError};
 
@@ -16,7 +16,7 @@ pub struct GradientProjection<'a> {
 
 impl<'a> GradientProjection<'a> {
     /// Creates the algorithm on `problem`, with rates held at or below `largest_rate` (x̄), as the
-    /// bound on the step supposes. The equilibrium is that of the problem if x̄ is above its rates.
+    /// bound on the step requires. The equilibrium is that of the problem if x̄ is above its rates.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Notes on what packets do and an equilibrium leaves out.
+//! Notes on effects of packets that an equilibrium leaves out.
 
 use crate::doubts::{law, window_dynamics};
 use crate::equilibrium::State;
@@ -10,18 +10,19 @@ use accord_solver::{Problem, Solution};
 use accord_units::{Bytes, Time};
 use std::collections::BTreeMap;
 
-/// The part of a link from which on an omission is worth a note.
+/// The fraction of a link above which an omission is worth a note.
 const MATERIAL: f64 = 0.02;
-/// The packets of a window below which whole packets are worth a note.
+/// The window in packets below which the effect of whole packets is worth a note.
 const FEW: f64 = 20.0;
-/// The part of a queue, or of a round trip, from which on a packet in service is worth a note.
+/// The fraction of a queue or of a round trip above which a packet in service is worth a note.
 const COARSE: f64 = 0.05;
-/// The ratio of round-trip times from which on flows that read them differently get other shares.
+/// The ratio of round-trip times above which flows that read them differently get different shares.
 const UNLIKE: f64 = 1.5;
 
-/// The part of the queued data that a packet is from which on whole packets are worth a note.
+/// The ratio of a packet to the queued data above which the effect of whole packets is worth a
+/// note.
 const COARSE_TARGET: f64 = 0.4;
-/// The part of an offered rate below which a flow follows the price.
+/// The fraction of an offered rate below which a flow follows the price.
 const FOLLOWS: f64 = 1.0 - 1e-9;
 /// The mean of √p·w for windows w of independent losses of probability p [Ott, Kemperman, Mathis, "The
 /// stationary behavior of ideal TCP congestion avoidance", 1996].
@@ -30,13 +31,13 @@ const MEAN_WINDOW: f64 = 1.31;
 /// The traffic over a link.
 #[derive(Clone, Copy)]
 struct Traffic {
-    /// The bytes per second of data and of acknowledgements.
+    /// The rates of data and of acknowledgements, in bytes per second.
     data: f64,
     acks: f64,
     /// The sizes of the smallest and the largest data packet.
     smallest: f64,
     largest: f64,
-    /// Acknowledgements of windows that are sent in bursts cross the link.
+    /// True if acknowledgements of windows sent in bursts cross the link.
     bursts: bool,
 }
 
@@ -59,7 +60,7 @@ impl Sender<'_> {
 }
 
 impl State<'_> {
-    /// Adds notes on what packets do in a phase and its equilibrium leaves out.
+    /// Adds notes on effects of packets in a phase that its equilibrium leaves out.
     pub(crate) fn leave_out_of(
         &self,
         phase: &Phase,
@@ -99,7 +100,7 @@ impl State<'_> {
         }
     }
 
-    /// Adds a note on a flow whose packets the wires of its path lose.
+    /// Adds a note on a flow that loses packets on the wires of its path.
     fn of_wires(&self, sender: &Sender<'_>, notes: &mut Notes) {
         let links = self.network.path(sender.flow).iter().map(|&l| &self.scenario.links[l]);
         let lost = 1.0 - links.map(|link| 1.0 - link.loss).product::<f64>();
@@ -107,7 +108,8 @@ impl State<'_> {
         if lost <= 0.0 || !halves {
             return;
         }
-        // The mean window of one more packet per round trip and half at each of independent losses.
+        // The mean of a window that grows by a packet per round trip and is halved at independent
+        // losses.
         let (most, window) = (MEAN_WINDOW / lost.sqrt(), sender.window());
         if window > MATERIAL * most {
             let name = self.group(sender.flow);
@@ -143,7 +145,7 @@ impl State<'_> {
         traffic
     }
 
-    /// Adds notes on a group, given its flows that pay a price.
+    /// Adds notes on a group, given those of its flows that pay a price.
     fn of_group(
         &self,
         group: &[&Sender<'_>],
@@ -207,7 +209,7 @@ impl State<'_> {
         self.unlike_swings(sender, senders, solution, notes);
     }
 
-    /// Adds notes on a group with the law of Vegas, given its flows that pay a price.
+    /// Adds notes on a group with the law of Vegas, given those of its flows that pay a price.
     fn of_vegas(&self, group: &[&Sender<'_>], notes: &mut Notes) {
         let alike = || group.iter().copied();
         let of = group[0].of;
@@ -234,7 +236,8 @@ impl State<'_> {
         }
     }
 
-    /// Adds a note if a flow swings with others of longer or shorter round trips at a full link.
+    /// Adds a note if a flow oscillates together with others of longer or shorter round trips at a
+    /// full link.
     fn unlike_swings(
         &self,
         sender: &Sender<'_>,
@@ -280,7 +283,7 @@ impl State<'_> {
         begins.since(flow.start).as_secs_f64() + 0.1 * within
     }
 
-    /// Adds notes on a link, which flows may pay (`paid`).
+    /// Adds notes on a link. `paid` says whether flows pay for it.
     fn of_link(
         &self,
         l: LinkId,

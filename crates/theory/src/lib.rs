@@ -1,11 +1,11 @@
 //! Equilibria of scenarios: the rates, queues and prices at which congestion-controlled flows
 //! settle.
 //!
-//! - [`run`]: the theory engine. It finds the equilibrium of each phase of a scenario, by
+//! - [`run`]: the theory engine. It finds the equilibrium of each phase of a scenario with
 //!   `accord-solver`, and records it as a run.
 //! - [`unmet_contracts`]: contracted rates that the network cannot hold.
 //! - [`bat`]: the rates that a BAT queue gives to aggregates, and the convergence of CLCC.
-//! - [`GradientProjection`]: the same equilibrium by the steps of sources and links.
+//! - [`GradientProjection`]: the same equilibrium through the steps of sources and links.
 //!
 //! Keys of the sources: `[Xia05]` Xia, Harrison, Kalyanaraman, Ramachandran, Venkatesan,
 //! *Accumulation-based Congestion Control*; `[Low02]` Low, Peterson, Wang, *Understanding TCP

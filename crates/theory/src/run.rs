@@ -12,12 +12,12 @@ const RANDOM: f64 = 0.02;
 
 /// Computes the equilibrium of each phase of a scenario.
 ///
-/// A phase lies between starts, stops, changes and ends of transfers. Phases that no sample shows
-/// are passed over if nothing depends on them.
+/// A phase lies between starts, stops, changes and ends of transfers. Phases without samples are
+/// skipped if nothing depends on them.
 ///
 /// # Errors
 /// Fails if a phase is not a valid problem, or if the observer stops the run. A phase without an
-/// equilibrium is not an error: its values are absent and a note says why.
+/// equilibrium is not an error: its values are absent and a note gives the reason.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, EquilibriumError> {
     let mut table = Table::new(scenario);
     let middles = table.middles();
@@ -37,7 +37,7 @@ pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, Equi
     )?;
     let Found { certificates, mut notes, shortfalls } = found;
     for shortfall in &shortfalls {
-        // Each phase has other flows: these are values, not an effect that is left out.
+        // Each phase has other flows. These are values and not an omitted effect.
         let (start, end) = (shortfall.start, shortfall.end);
         let text = format!("{start}-{end}: {}", shortfall.text(scenario));
         notes.add(text.clone(), f64::MAX, text);

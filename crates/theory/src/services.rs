@@ -1,14 +1,14 @@
 //! Reasons why flows miss their services: the boundary conditions of [Har02 eqs. 15-17], in numbers
 //! and in words.
 //!
-//! Without admission control contracts may add up to more than a link has (15). Accumulation limits
-//! bind first. A flow that is held at its limit A has the share of a flow of weight A without a
-//! contract (16). The equilibrium is then the optimum of the same convex problem.
+//! Without admission control the contracts may exceed the capacity of a link (15). Accumulation
+//! limits bind first. A flow at its limit A gets the share of a flow of weight A without a contract
+//! (16). The equilibrium is then the optimum of the same convex problem.
 //!
-//! If flows without limits are oversubscribed, queues grow until a buffer is full (17). That is a
-//! bound on the price ([`Problem::with_price_limits`]). Again there is one optimum: the rates that
-//! flows would send into full buffers. But data that does not fit is lost, windows halve at losses,
-//! and rates never settle. So theory says which flow asks for how much, and has no equilibrium.
+//! If flows without limits oversubscribe a link, queues grow until a buffer is full (17). This
+//! bounds the price ([`Problem::with_price_limits`]). Again there is a single optimum: the rates
+//! that flows would send into full buffers. But data that does not fit is lost, windows halve at
+//! losses, and rates never settle. So theory reports the demand of each flow, but no equilibrium.
 
 use crate::EquilibriumError;
 use crate::equilibrium::State;
@@ -20,7 +20,7 @@ use accord_scenario::{Limit, LinkId, Phase, Scenario};
 use accord_solver::{Problem, Solution, Status};
 use accord_units::{Bytes, Rate};
 
-/// The links that overflow, and the flows whose contracts do not get through.
+/// The links that overflow, and the flows whose contracts are not delivered.
 type Overflow = (Vec<LinkId>, Vec<Held>);
 
 /// Returns the phases in which contracts are not met, or are oversubscribed.
@@ -43,7 +43,7 @@ pub fn unmet_contracts(
 }
 
 impl State<'_> {
-    /// Returns the contract of a flow as far as its application uses it, in bytes per second.
+    /// Returns the part of a flow's contract that its application uses, in bytes per second.
     fn used_contract(&self, flow: usize) -> f64 {
         let contract = self.scenario.flows[flow].service.contract.as_bps_f64() / 8.0;
         contract.min(self.offered(flow).unwrap_or(f64::INFINITY))
@@ -67,7 +67,7 @@ impl State<'_> {
         links
     }
 
-    /// Returns the flows that their accumulation limits hold in an equilibrium.
+    /// Returns the flows that are at their accumulation limits in an equilibrium.
     pub(crate) fn held_at_limits(
         &self,
         phase: &Phase,
@@ -95,7 +95,7 @@ impl State<'_> {
         }
     }
 
-    /// Joins flows of a group that are alike into one entry.
+    /// Joins equal flows of a group into one entry.
     fn gathered(&self, all: Vec<Held>) -> Vec<Held> {
         let near = |a: f64, b: f64| (a - b).abs() <= NEAR * a.max(b);
         let mut gathered: Vec<Held> = Vec::new();
@@ -113,14 +113,14 @@ impl State<'_> {
                 None => gathered.push(held),
             }
         }
-        // Equal parts stay in order, whatever rounding does to them.
+        // Equal parts stay in order despite rounding.
         let part = |h: &Held| (h.rate / h.due / NEAR).round();
         gathered.sort_by(|a, b| part(a).total_cmp(&part(b)));
         gathered
     }
 
     /// Returns the flows' rates into full buffers, for contracts without limits that leave no
-    /// equilibrium, and the part of them that would get through.
+    /// equilibrium, and the part of them that would be delivered.
     pub(crate) fn full_buffers(
         &self,
         phase: &Phase,
@@ -161,19 +161,19 @@ impl State<'_> {
                 f64::INFINITY
             }
             (_, Limit::Bytes(bytes)) => bytes.as_f64(),
-            // Packets are of the mean size of the flows'.
+            // Packets have the mean size over the flows.
             (_, Limit::Packets(n)) if packets[l].1 > 0.0 => n as f64 * packets[l].0 / packets[l].1,
             (_, Limit::Packets(_)) => f64::INFINITY,
         };
         (0..s.links.len()).map(|l| (buffer(l) / self.rate[l]).max(f64::MIN_POSITIVE)).collect()
     }
 
-    /// Returns the rates that get through of those that are sent. An overloaded link loses the same
-    /// part of each flow.
+    /// Returns the part of the sent rates that is delivered. An overloaded link loses the same
+    /// fraction of each flow.
     fn getting_through(&self, phase: &Phase, rates: &[f64]) -> Vec<f64> {
         let mut passes = vec![1.0f64; self.rate.len()];
         let mut through = rates.to_vec();
-        // The first pass has no losses. Each other one is right for one more hop.
+        // The first pass has no losses. Each further pass is correct for one more hop.
         let longest = phase.active.iter().map(|&f| self.network.path(f).len());
         for _ in 0..=longest.max().unwrap_or(0) {
             let mut arriving = vec![0.0; self.rate.len()];

@@ -1,4 +1,4 @@
-//! Contracts that are not met, and the text about them.
+//! Contracts that are not met, and their description.
 
 use accord_scenario::{LinkId, Scenario};
 use accord_units::{Bytes, Rate, Time};
@@ -18,19 +18,19 @@ pub struct Shortfall {
     /// The links whose contracts add up to more than their capacity, the worst first
     /// [Har02 eq. 15].
     pub oversubscribed: Vec<Oversubscribed>,
-    /// The flows that get less than they are due. Flows that are alike are together, and those with
-    /// the largest part missing come first.
+    /// The flows that get less than they are due. Equal flows are together. Those that lack the
+    /// largest fraction come first.
     pub held: Vec<Held>,
     /// The outcome.
     pub outcome: Outcome,
 }
 
-/// A link whose contracts are more than its capacity.
+/// A link whose contracts exceed its capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Oversubscribed {
     /// The link.
     pub link: LinkId,
-    /// The sum of the contracts, as far as the applications use them, in bit/s.
+    /// The sum of the contracts, to the extent that applications use them, in bit/s.
     pub contracts: f64,
     /// The capacity of the link, in bit/s.
     pub capacity: f64,
@@ -41,22 +41,21 @@ pub struct Oversubscribed {
 pub struct Held {
     /// The indices of the flows.
     pub flows: Vec<usize>,
-    /// The rate of each flow, in bit/s. With full buffers it is the rate that gets through buffers
-    /// that are always full.
+    /// The rate of each flow, in bit/s. With [`Outcome::FullBuffers`] it is the rate delivered
+    /// through buffers that are always full.
     pub rate: f64,
     /// The contract of each flow and its share at the price of its path, in bit/s.
     pub due: f64,
-    /// The contract of each flow, as far as its application uses it, in bit/s.
+    /// The part of each flow's contract that its application uses, in bit/s.
     pub contract: f64,
-    /// The accumulation limit that each flow is held at [Har02 eq. 16]. It is `None` with full
-    /// buffers.
+    /// The accumulation limit that holds each flow [Har02 eq. 16]. It is `None` with full buffers.
     pub limit: Option<Bytes>,
 }
 
 /// The outcome of a phase with a shortfall.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// The phase has an equilibrium, by accumulation limits.
+    /// The phase has an equilibrium, due to accumulation limits.
     Equilibrium,
     /// The buffers of these links are full [Har02 eq. 17], and there is no equilibrium.
     FullBuffers(Vec<LinkId>),

@@ -1,5 +1,5 @@
-//! Signals between flows and links: the prices that links show, the reactions of flows to them, and
-//! the base round-trip times that flows measure.
+//! Signals between flows and links: the prices of links, the reactions of flows to them, and the
+//! base round-trip times that flows measure.
 
 use crate::equilibrium::{Equilibrium, Left, State, leaves_queues};
 use accord_family::{Objective, Price, Role, Target, Values};
@@ -8,11 +8,10 @@ use accord_scenario::{LinkId, Phase};
 use accord_solver::Demand;
 use accord_traffic::Demand as Wants;
 
-/// The least price, in seconds. Time is not counted finer than a picosecond, so a lower price is
-/// none.
+/// The least price, in seconds. A price below the resolution of time, a picosecond, counts as zero.
 pub(crate) const LEAST_PRICE: f64 = 1e-12;
 
-/// The sizes of notes on a load that is taken as steady, and on one that is left out.
+/// The sizes of notes on a load that is assumed to be steady, and on one that is left out.
 const STEADY: f64 = 0.05;
 const MISSING: f64 = 0.5;
 
@@ -22,7 +21,7 @@ pub(crate) fn objective(controller: &Values) -> Option<Objective> {
 
 impl State<'_> {
     /// Updates `measured`, the smallest round-trip time that each flow has measured so far, in
-    /// seconds. At the start of `phase` a flow finds the queues of the phase before. The excess
+    /// seconds. At the start of `phase` a flow finds the queues of the previous phase. The excess
     /// over the base is the flow's bias.
     pub(crate) fn measure(&mut self, phase: &Phase, before: Option<&Left>, measured: &mut [f64]) {
         for &flow in &phase.active {
@@ -48,9 +47,9 @@ impl State<'_> {
         }
     }
 
-    /// Removes flows from `phase` that are a disturbance, not a part of the equilibrium: web users
-    /// for which the scenario gives no mean load, and transfers that are done before a network
-    /// answers. `notes` says so, and also says which load is given.
+    /// Removes flows from `phase` that disturb the equilibrium and are not part of it: web users
+    /// without a mean load in the scenario, and transfers that end before the network can respond.
+    /// Adds notes on these flows and on given loads.
     pub(crate) fn leave_out(&self, phase: &mut Phase, notes: &mut Notes) {
         let s = self.scenario;
         let mut note = |size: f64, text: String| notes.add(text.clone(), size, text);
@@ -74,8 +73,8 @@ impl State<'_> {
         });
     }
 
-    /// Returns whether a transfer of `size` bytes would be sent within a round trip if it had its
-    /// path alone. No feedback reaches it.
+    /// Returns whether a transfer of `size` bytes alone on its path would be sent within a round
+    /// trip. Feedback does not reach such a transfer.
     fn is_short(&self, flow: usize, size: f64) -> bool {
         let rates = self.network.path(flow).iter().map(|&l| self.rate[l]);
         size <= rates.fold(f64::INFINITY, f64::min) * self.base_rtt(flow)
@@ -89,7 +88,7 @@ impl State<'_> {
         }
     }
 
-    /// Returns the mean rate of a flow's application, or of what rides in a tunnel, in bytes per
+    /// Returns the mean rate of a flow's application, or of the traffic in a tunnel, in bytes per
     /// second, unless it is greedy.
     pub(crate) fn offered(&self, flow: usize) -> Option<f64> {
         if let Some(carried) = self.carried.get(&flow) {
@@ -98,14 +97,14 @@ impl State<'_> {
         self.network.demand(flow).mean_rate().map(|bps| bps / 8.0)
     }
 
-    /// Returns whether a flow can send nothing, because a link of its path serves nothing or its
-    /// application has stopped.
+    /// Returns whether a flow cannot send, because a link of its path has stopped or its
+    /// application has.
     pub(crate) fn is_still(&self, flow: usize) -> bool {
         let dead = |&l: &LinkId| self.rate[l] == 0.0;
         self.network.path(flow).iter().any(dead) || self.offered(flow) == Some(0.0)
     }
 
-    /// Returns the demand of a flow, or `None` for a flow that theory has no model of.
+    /// Returns the demand of a flow, or `None` if theory has no model of it.
     pub(crate) fn demand(&self, flow: usize) -> Option<Demand> {
         let demand = self.unlimited(flow)?;
         let limit = self.scenario.flows[flow].service.limit;
@@ -126,7 +125,7 @@ impl State<'_> {
         let objective = objective(&f.controller)?;
         let offered = self.offered(flow);
         if let Wants::Web(_) = f.demand {
-            // Transfers over connections of their own are a load that does not follow the price.
+            // Transfers over separate connections are a load that does not follow the price.
             return offered.map(|rate| Demand::Fixed { rate });
         }
         let amount = |target: Target, base_rtt: f64| match target {
@@ -155,7 +154,7 @@ impl State<'_> {
         };
         let weight = weight * f.service.weight;
         let floor = f.service.contract.as_bps_f64() / 8.0;
-        // The contract counts as far as the application uses it.
+        // The contract counts to the extent that the application uses it.
         let cap = offered.unwrap_or(f64::INFINITY);
         Some(match offered {
             _ if floor > 0.0 => {
@@ -166,8 +165,8 @@ impl State<'_> {
         })
     }
 
-    /// Returns whether a flow reads the price that a link shows. Loss counts as a queuing delay,
-    /// because the flow's accumulation is queued there, too.
+    /// Returns whether a flow reads the price of a link. Loss counts as a queuing delay, because
+    /// the flow's accumulation is queued there, too.
     fn reads(&self, flow: usize, link: LinkId) -> bool {
         let f = &self.scenario.flows[flow];
         let Some(objective) = objective(&f.controller) else {
@@ -179,7 +178,7 @@ impl State<'_> {
             (_, Price::QueuingDelay | Price::Loss) if self.hidden(flow, link) => false,
             (Objective::Marks { phi, .. }, Price::Marks { phi: of_link }) => phi == of_link,
             (Objective::Marks { .. }, _) | (_, Price::Marks { .. }) => false,
-            // Control pairs alone carry it.
+            // Only control pairs carry virtual delay.
             (_, Price::VirtualDelay { .. }) => {
                 matches!(f.controller.family().role, Role::Tunnel(_))
             }
@@ -187,9 +186,9 @@ impl State<'_> {
         }
     }
 
-    /// Returns whether the delay of a link is hidden from a flow. The flow measures by pairs of
-    /// control packets, and both halves wait in the queue of the link, so the delay does not show
-    /// in their distance.
+    /// Returns whether the delay of a link is hidden from a flow. The flow measures with pairs of
+    /// control packets, and both halves wait in the queue of the link. So their spacing does not
+    /// reveal the delay.
     pub(crate) fn hidden(&self, flow: usize, link: LinkId) -> bool {
         self.scenario.flows[flow].goes_by_pairs() && !self.scenario.links[link].control_priority
     }
@@ -199,7 +198,7 @@ impl State<'_> {
         self.scenario.flows[flow].goes_by_pairs() && self.scenario.links[link].control_priority
     }
 
-    /// Returns a flow and a link that limits it by a price that the flow does not read.
+    /// Returns a flow and a link that limits it through a price that the flow does not read.
     pub(crate) fn misread(&self, phase: &Phase, prices: &[f64]) -> Option<(usize, LinkId)> {
         let hops = (phase.active.iter())
             .flat_map(|&flow| self.network.path(flow).iter().map(move |&link| (flow, link)));
@@ -215,8 +214,8 @@ impl State<'_> {
         }
     }
 
-    /// Fills in the shares of marked packets [Low02 eq. 31]. Each link marks a part of the packets
-    /// that no link before it has marked.
+    /// Fills in the shares of marked packets [Low02 eq. 31]. Each link marks a fraction of the
+    /// packets that no earlier link has marked.
     pub(crate) fn mark(&self, active: &[usize], e: &mut Equilibrium) {
         let mut marked = vec![0.0; e.load.len()];
         for &flow in active {

@@ -1,4 +1,4 @@
-//! The series of a theory run: what samples show of the equilibria.
+//! The series of a theory run: samples of the equilibria.
 
 use crate::equilibrium::Equilibrium;
 use accord_record::{Quantiles, Series, complete};
@@ -7,7 +7,7 @@ use accord_units::{Duration, Time};
 
 /// The most samples of the series of a theory run.
 const LONGEST: u64 = 4096;
-/// The most values in all (128 MiB), as long as that leaves [`FEWEST`] samples.
+/// The largest total number of values (128 MiB), provided that it allows [`FEWEST`] samples.
 const BUDGET: u64 = 1 << 24;
 const FEWEST: u64 = 16;
 
@@ -38,12 +38,12 @@ impl Equilibrium {
     }
 }
 
-/// The series, on the scenario's sampling grid or a coarser one, as the phases come.
+/// The series, on the scenario's sampling grid or a coarser one, filled phase by phase.
 pub(crate) struct Table<'a> {
     scenario: &'a Scenario,
     pub(crate) period: Duration,
     time: Vec<f64>,
-    /// The number of samples that are there.
+    /// The number of samples so far.
     filled: usize,
     columns: Vec<Series>,
     /// The values of a phase, by column.
@@ -94,7 +94,8 @@ impl<'a> Table<'a> {
         self.row = row;
     }
 
-    /// Calls `each` with the value of each column in a phase. Without an equilibrium there is none.
+    /// Calls `each` with the value of each column in a phase. Without an equilibrium there are no
+    /// values.
     fn visit(&self, e: Option<&Equilibrium>, mut each: impl FnMut(Entity, Metric, f64)) {
         let scenario = self.scenario;
         let mut add = |entity, metric, value: &dyn Fn(&Equilibrium) -> f64| {
@@ -132,7 +133,7 @@ impl<'a> Table<'a> {
         }
         for (l, _) in scenario.links.iter().enumerate().filter(|(_, link)| !link.attachment) {
             let id = Entity::Link(l);
-            // A link that serves nothing keeps the queue that it was left with, and has no delay.
+            // A stopped link keeps its queue, and has no delay.
             let alive = |e: &Equilibrium, value: f64| {
                 if e.rate_of_link[l] > 0.0 { value } else { f64::NAN }
             };

@@ -1,8 +1,8 @@
 //! Transfers: flows that leave when they have sent their size.
 //!
-//! A transfer sends at the rates of the equilibria that it is in. The others share its part once it
-//! is done. So it takes as long as in the flow-level models of processor sharing: slow start, and
-//! the way to an equilibrium, take no time.
+//! A transfer sends at the rates of the equilibria during its life. The other flows share its part
+//! once it has ended. So its duration is that of the flow-level models of processor sharing: slow
+//! start and convergence to an equilibrium take no time.
 
 use accord_scenario::Scenario;
 use accord_traffic::Demand;
@@ -10,7 +10,7 @@ use accord_units::Duration;
 
 /// The remaining data of transfers.
 pub(crate) struct Transfers {
-    /// The bytes left, by flow, without end for others.
+    /// The bytes left, by flow. They are infinite for flows that are not transfers.
     left: Vec<f64>,
     /// The transfers that send, and their rates in bytes per second.
     sending: Vec<(usize, f64)>,
@@ -28,13 +28,13 @@ impl Transfers {
         Transfers { left: left.collect(), sending: Vec::new(), period }
     }
 
-    /// Returns whether a flow has sent all that it had.
+    /// Returns whether a flow has sent all of its data.
     pub fn is_done(&self, flow: usize) -> bool {
         self.left[flow] == 0.0
     }
 
     /// Sets the rates at which flows send from now on, in bytes per second by flow. Without rates,
-    /// transfers wait: there is nothing to be said of when they are done.
+    /// transfers wait, because their ends are unknown.
     pub fn set_rates(&mut self, active: &[usize], rate: Option<&[f64]>) {
         self.sending.clear();
         if let Some(rate) = rate {
@@ -43,8 +43,8 @@ impl Transfers {
         }
     }
 
-    /// Returns the time until a transfer is done, or until the end of the phase, `length`, if that
-    /// is before.
+    /// Returns the time until a transfer ends, or until the end of the phase, `length`, whichever
+    /// is earlier.
     pub fn until_done(&self, length: Duration) -> Duration {
         let times = self.sending.iter().map(|&(flow, rate)| self.left[flow] / rate);
         let first = times.fold(f64::INFINITY, f64::min);
@@ -60,7 +60,7 @@ impl Transfers {
         for &(flow, rate) in &self.sending {
             let left = &mut self.left[flow];
             let sent = rate * time.as_secs_f64();
-            // The data of less than a nanosecond is rounding.
+            // Data worth less than a nanosecond is a rounding error.
             *left = if *left - sent > 1e-9 * rate { *left - sent } else { 0.0 };
         }
         self.sending.retain(|&(flow, _)| self.left[flow] > 0.0);

@@ -1,14 +1,14 @@
 //! Tunnels between gateways, and the shares of the flows in them.
 //!
-//! A tunnel is a flow of the network: its contract and weight give its share of the links. It
-//! sends the traffic of its riders, so it is greedy unless all of them have a rate. Its share is
-//! then divided inside. The edge queue serves the queues of flows in turns of equal bytes, whatever
-//! their controllers are, so shares are max-min fair, and a flow whose application has a rate
-//! gets no more than that. So theory needs no model of the controllers of riders.
+//! A tunnel is a flow of the network: its contract and weight determine its share of the links. It
+//! sends the traffic of its riders, so it is greedy unless all of them have a rate. The share is
+//! then divided inside the tunnel. The edge queue serves the queues of flows in turns of equal
+//! bytes, regardless of their controllers. So shares are max-min fair, and a flow whose application
+//! has a rate gets at most that rate. So theory needs no model of the controllers of riders.
 //!
-//! Departures. Riders keep the edge busy: a controller that leaves the edge empty at times, such as
-//! Vegas, has less. The delay at the edge is up to CoDel and the controllers of riders,
-//! so their round trips and accumulations have no value here.
+//! Departures. Riders are assumed to keep the edge busy. A controller that leaves the edge empty at
+//! times, such as Vegas, gets less. The delay at the edge depends on CoDel and the controllers of
+//! riders, so their round trips and accumulations have no value here.
 
 use crate::EquilibriumError;
 use crate::equilibrium::{Equilibrium, State};
@@ -16,17 +16,17 @@ use accord_scenario::{LinkId, Phase};
 use accord_solver::{Demand, Problem, Routes, Status, max_min};
 use std::collections::BTreeMap;
 
-/// The rounding error by which a link outside of tunnels may exceed its rate.
+/// The rounding error by which the load of a link outside tunnels may exceed its rate.
 const NEAR: f64 = 1e-9;
 
 /// The riders of a phase, which are not flows of the network.
 pub(crate) struct Riders {
-    /// The riders of each tunnel that has some.
+    /// The riders of each tunnel with riders.
     of: BTreeMap<usize, Vec<usize>>,
 }
 
 impl State<'_> {
-    /// Takes the riders out of a phase, and sets what their tunnels have to send.
+    /// Removes the riders from a phase, and sets the offered rates of their tunnels.
     pub(crate) fn take_riders(&mut self, phase: &mut Phase) -> Riders {
         let mut of: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let s = self.scenario;
@@ -53,7 +53,7 @@ impl State<'_> {
     }
 
     /// Returns the offered rate of a rider's application, in bytes per second with the overhead of its
-    /// tunnel. It is infinite for a greedy one. A path of its own that serves nothing stops it.
+    /// tunnel. It is infinite for a greedy one. A stopped link on the rider's own path stops it.
     fn offered_inside(&self, rider: usize) -> f64 {
         if self.outside(rider).any(|l| self.rate[l] == 0.0) {
             return 0.0;
@@ -62,7 +62,7 @@ impl State<'_> {
         offered * self.growth(rider)
     }
 
-    /// Returns the size of a rider's packets in the tunnel over their size outside of it.
+    /// Returns the ratio of the size of a rider's packets inside the tunnel to their size outside.
     fn growth(&self, rider: usize) -> f64 {
         let s = self.scenario;
         let flow = &s.flows[rider];
@@ -79,8 +79,8 @@ impl State<'_> {
         links.filter(move |link| !inside.contains(link))
     }
 
-    /// Divides the share of each tunnel among its riders. Returns the reason if that overloads
-    /// a link.
+    /// Divides the share of each tunnel among its riders. Returns the reason if this overloads a
+    /// link.
     ///
     /// # Errors
     /// Fails if the shares of a tunnel are not a valid problem.

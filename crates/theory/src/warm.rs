@@ -1,16 +1,16 @@
-//! The solution of a phase: from the start, or from the phase before where flows are many.
+//! The solution of a phase, either from scratch or, for many flows, from the previous phase.
 
 use accord_record::{Interrupted, Observer};
 use accord_scenario::Phase;
 use accord_solver::{Problem, Settings, Solution, Status, solve_from, solve_watched};
 use std::ops::ControlFlow;
 
-/// The fewest flows of a phase whose prices begin the next one. Phases of fewer flows take milliseconds, and
-/// their digits depend on nothing before them.
+/// The fewest flows of a phase whose prices start the next one. Phases with fewer flows take milliseconds,
+/// and their digits do not depend on earlier phases.
 const MANY: usize = 10_000;
-/// The fewest links. Over fewer of them a cold start takes milliseconds.
+/// The fewest links. With fewer links a cold start takes milliseconds.
 const LINKS: usize = 1000;
-/// The least part of the flows of a phase that are in the one before, too.
+/// The least fraction of the flows of a phase that must also be in the previous one.
 const SAME: f64 = 0.9;
 
 /// Solves for a phase. Asks the observer before each step, because a large problem takes long.
@@ -22,7 +22,7 @@ pub(crate) fn solve_phase(
     solve_phase_from(problem, phase, None, observer)
 }
 
-/// Solves for a phase as [`solve_phase`] does, from prices near the solution if there are some.
+/// Solves for a phase as [`solve_phase`] does, from prices near the solution if there are any.
 pub(crate) fn solve_phase_from(
     problem: &Problem,
     phase: &Phase,
@@ -53,11 +53,11 @@ pub(crate) struct Settled {
 
 /// The capacities that acknowledgements and control packets leave were not found.
 pub(crate) struct Unsettled {
-    /// The remaining difference of the load of a link, as a part of its rate.
+    /// The remaining difference in the load of a link, as a fraction of its rate.
     pub(crate) apart: f64,
 }
 
-/// The start of a phase of many flows from the one before.
+/// The start of a phase with many flows from the previous one.
 #[derive(Default)]
 pub(crate) struct Warm {
     last: Option<Last>,

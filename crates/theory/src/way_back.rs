@@ -1,24 +1,24 @@
-//! Traffic on the way back: the links that a flow pays, and the loads that come with its data.
+//! Traffic on the reverse path: the links for which a flow pays, and the loads that come with its
+//! data.
 //!
-//! **Prices.** A flow that measures round trips sees the queues of its way back, and keeps x·q = w
-//! with q the sum over both ways. So the links of its way back are links of its path to the solver.
-//! Control pairs of a tunnel see the way there alone.
+//! **Prices.** A flow that measures round trips sees the queues of its reverse path, and keeps x·q
+//! = w with q the sum over both paths. So for the solver the links of the reverse path belong to
+//! its path. Control pairs of a tunnel see only the forward path.
 //!
 //! **Loads.** A link serves data, and also control packets ([`Answers`]): control pairs, and
-//! acknowledgements, counts and reports of data of the other direction. They are a known function of
-//! rates and round-trip times, but the solver does not add them up: it counts the whole rate of each
-//! flow at each link of its path. So the capacity of each link is set to the rest, by the rates and
-//! prices of the last solution, until nothing changes. Let K be the load that the solver counts at a
-//! link, T the true load of the same flows, and N that of pairs and of answers of other flows. The
-//! capacity of a link of c is then
+//! acknowledgements, counts and reports of data of the other direction. They are a known function of rates
+//! and round-trip times, but the solver does not add them up: it counts the whole rate of each flow at each
+//! link of its path. So the capacity of each link is set to the rest, from the rates and prices of the last
+//! solution, until nothing changes. Let K be the load that the solver counts at a link, T the true load of
+//! the same flows, and N the load of pairs and of answers of other flows. The capacity of a link of c is then
 //!
 //! ```text
 //! C = (c − N)·K/T
 //! ```
 //!
-//! If the flows of a link keep their proportions, one round is exact. Answers of other flows are a
-//! few hundredths of their data, and each round leaves as much of the error. The certificate is that
-//! of the last of these problems, and its feasibility includes the difference that is left.
+//! If the flows of a link keep their proportions, one round is exact. Answers of other flows are a few
+//! hundredths of their data, and each round leaves the same fraction of the error. The certificate is that of
+//! the last of these problems, and its feasibility includes the remaining difference.
 
 use crate::equilibrium::{EquilibriumError, State};
 use crate::signals::{LEAST_PRICE, objective};
@@ -28,28 +28,28 @@ use accord_record::Observer;
 use accord_scenario::{Answers, LinkId, Phase};
 use accord_solver::{Demand, Problem, Routes, Status};
 
-/// The rounds after which the capacities have to be found.
+/// The number of rounds after which the capacities must be found.
 const ROUNDS: usize = 200;
-/// The rounds after which steps are halved if the loads are no nearer.
+/// The number of rounds after which steps are halved if the loads are no nearer.
 const PATIENCE: usize = 10;
-/// The largest difference of the load of a link and its rate, as a part of the rate.
+/// The largest difference between the load of a link and its rate, as a fraction of the rate.
 const SAME: f64 = 1e-10;
-/// The least part of a link's rate that is left for data.
+/// The least fraction of a link's rate that is left for data.
 const LEAST_LEFT: f64 = 1e-3;
 
 /// The loads of a link, in bytes per second.
 #[derive(Clone, Copy, Default)]
 struct Load {
-    /// The rates of the flows whose paths have the link, as the solver counts them.
+    /// The rates of the flows whose paths contain the link, as counted by the solver.
     counted: f64,
     /// The loads of these flows.
     shared: f64,
-    /// The loads of packets whose flows do not pay the link.
+    /// The loads of packets whose flows do not pay for the link.
     other: f64,
 }
 
 impl State<'_> {
-    /// Returns whether a flow judges its accumulation by round-trip times.
+    /// Returns whether a flow infers its accumulation from round-trip times.
     fn measures_round_trips(&self, flow: usize) -> bool {
         let controller = &self.scenario.flows[flow].controller;
         let keeps = matches!(
@@ -64,7 +64,7 @@ impl State<'_> {
         keeps && matches!(controller.family().role, Role::Controller(_))
     }
 
-    /// Returns the links of a flow's way back whose queues it sees.
+    /// Returns the links of a flow's reverse path whose queues it sees.
     fn seen_back(&self, flow: usize) -> impl Iterator<Item = LinkId> {
         let back = match self.measures_round_trips(flow) {
             true => self.network.reverse_path(flow),
@@ -74,7 +74,7 @@ impl State<'_> {
         back.iter().copied().filter(queues)
     }
 
-    /// Returns the queuing delay that a flow sees on its way back, in seconds.
+    /// Returns the queuing delay that a flow sees on its reverse path, in seconds.
     pub(crate) fn seen_behind(&self, flow: usize, prices: &[f64]) -> f64 {
         self.seen_back(flow).map(|link| prices[link]).sum()
     }
@@ -101,12 +101,13 @@ impl State<'_> {
         observer: &mut dyn Observer,
     ) -> Result<Result<Settled, Unsettled>, EquilibriumError> {
         let invalid = EquilibriumError::of(phase);
-        // None of the flows crosses a link that serves nothing.
+        // None of the flows crosses a stopped link.
         let rate = |l: LinkId| if self.rate[l] > 0.0 { self.capacity(l) } else { 1.0 };
         let rate: Vec<f64> = (0..self.rate.len()).map(rate).collect();
         let answers: Vec<Answers> =
             phase.active.iter().map(|&flow| self.scenario.flows[flow].answers()).collect();
-        // The links that flows pay. One that only acknowledgements cross is paid if they fill it.
+        // The links for which flows pay. A link that only acknowledgements cross is among them if
+        // they fill it.
         let mut paid = vec![false; rate.len()];
         for &flow in &phase.active {
             self.network.path(flow).iter().for_each(|&l| paid[l] = true);
@@ -164,13 +165,13 @@ impl State<'_> {
         Ok(Err(Unsettled { apart: least }))
     }
 
-    /// Returns whether a flow sees the queue of a link by its acknowledgements.
+    /// Returns whether a flow sees the queue of a link through its acknowledgements.
     fn is_seen(&self, phase: &Phase, link: LinkId) -> bool {
         phase.active.iter().any(|&flow| self.seen_back(flow).any(|l| l == link))
     }
 
-    /// Returns the links that each flow pays: those of its path, and those of `paid` that it sees on
-    /// its way back.
+    /// Returns the links for which each flow pays: those of its path, and those of `paid` that it sees on its
+    /// reverse path.
     fn routes(&self, phase: &Phase, paid: &[bool]) -> Result<Routes, accord_solver::ProblemError> {
         let path = |&flow: &usize| {
             let there = self.network.path(flow);
