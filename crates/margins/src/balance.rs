@@ -1,10 +1,10 @@
-//! Equilibria of flows that react to marks and losses. Theory does not have them, since they depend
-//! on queues and disciplines, not on utilities alone.
+//! Equilibria of flows that react to marks and losses. Theory does not cover them, since they
+//! depend on queues and disciplines and not only on utilities.
 //!
-//! A window of Reno rests at w = packet·√(2(1 − m)/m), m the share of its packets that is marked
-//! or lost on the way [Low02 §3.2]. Losses of wires are independent, and count as in the fluid
-//! ([`Control::even_losses`](accord_fluid::Control::even_losses)). Each queue has one number, its *level*, from which follow
-//! its delay p and its share:
+//! A window of Reno rests at w = packet·√(2(1 − m)/m), where m is the share of its packets that is marked or
+//! lost on the way [Low02 §3.2]. Losses on wires are independent, and count as in the fluid
+//! ([`Control::even_losses`](accord_fluid::Control::even_losses)). A single number per queue, its *level*,
+//! determines the delay p and the share:
 //!
 //! ```text
 //! red          p, and the share for the average that is the backlog c·p
@@ -13,8 +13,8 @@
 //! others       p up to the buffer; beyond it the share, the buffer being full
 //! ```
 //!
-//! The rate that enters falls as the level rises. The level at which it equals the service
-//! rate is found queue by queue, by bisection, until no queue changes.
+//! The arrival rate falls as the level rises. Bisection finds, queue by queue, the level at which
+//! it equals the service rate, until no queue changes.
 
 use crate::error::MarginsError;
 use crate::rest::{Equilibrium, signal};
@@ -41,7 +41,7 @@ struct Balance<'a, 'b> {
     shown: Vec<Shown>,
 }
 
-/// The equilibrium of Reno flows and of flows that do not answer, `kinds` of the model.
+/// Returns the equilibrium of Reno flows and of unresponsive flows, `kinds` of the model.
 ///
 /// # Errors
 /// If there is none.
@@ -139,7 +139,8 @@ impl Balance<'_, '_> {
         (window / rtt).min(path.peak)
     }
 
-    /// Returns the excess of the arrival rate of a queue over its service rate, as a part of its capacity.
+    /// Returns the excess of the arrival rate of a queue over its service rate, as a fraction of its
+    /// capacity.
     fn excess(&self, q: usize) -> f64 {
         let mut arrives = 0.0;
         for &k in self.kinds {
@@ -155,7 +156,7 @@ impl Balance<'_, '_> {
         }
         let Shown { share, .. } = self.shown[q];
         let (enters, serves) = match self.rules[q].law {
-            // The price, or the virtual queue, goes by what arrives.
+            // The price, or the virtual queue, depends on the arrivals.
             QueueLaw::Rem { .. } => (arrives, 1.0),
             QueueLaw::Avq { utilisation, .. } => (arrives, utilisation),
             _ if self.rules[q].marks => (arrives, 1.0),
@@ -181,7 +182,7 @@ impl Balance<'_, '_> {
         }
     }
 
-    /// Brings a queue's level to where it belongs, others being as they are.
+    /// Sets a queue's level to its equilibrium, given the other queues.
     fn settle(&mut self, q: usize) {
         let mut over = |level: f64| {
             self.shown[q] = self.at(q, level);

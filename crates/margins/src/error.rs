@@ -3,7 +3,7 @@ use accord_fluid::FluidError;
 /// The reason why a scenario has no margins.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MarginsError {
-    /// The fluid has no model of it.
+    /// The fluid engine has no model of the scenario.
     #[error(transparent)]
     Fluid(#[from] FluidError),
     /// There is no such equilibrium.
@@ -19,7 +19,7 @@ pub enum MarginsError {
         /// The law.
         law: &'static str,
     },
-    /// The equilibrium has no derivative.
+    /// The response at the equilibrium has no derivative.
     #[error(
         "{link}: {discipline} marks and rests with its queue just empty, a corner: it answers to more by a queue and to less by the price alone, so it has no linearisation; run it"
     )]
@@ -39,7 +39,7 @@ pub enum MarginsError {
         /// The name of its discipline.
         discipline: &'static str,
     },
-    /// Too large for dense eigenvalues.
+    /// The system is too large for dense eigenvalues.
     #[error(
         "{kinds} kinds of flows and {queues} queues make {size} unknowns, more than {limit}; stability is for smaller networks"
     )]

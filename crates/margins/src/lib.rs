@@ -1,7 +1,7 @@
 //! Stability margins of the equilibria of congestion control.
 //!
-//! [`stability`] linearises the model of [`accord_fluid`] at the equilibrium of a phase and says how far it is
-//! from cycling. Windows that are decided once per round trip have a [`Loop`] of their own.
+//! [`stability`] linearises the model of [`accord_fluid`] at the equilibrium of a phase and returns its
+//! distance from cycling. Windows that are decided once per round trip have their own [`Loop`].
 //!
 //! Keys of the sources: `[Xia05]` Xia, Harrison, Kalyanaraman, Ramachandran, Venkatesan,
 //! *Accumulation-based Congestion Control*; `[Low02]` Low, Peterson, Wang, *Understanding TCP Vegas: A

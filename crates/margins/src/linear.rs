@@ -2,7 +2,7 @@
 
 use nalgebra::{Complex, DMatrix};
 
-/// z′(t) = Σ coefficient · z_column(t − delay), row by row.
+/// A term of z′(t) = Σ coefficient · z_column(t − delay), row by row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
     /// The unknown that changes.
@@ -11,10 +11,10 @@ pub struct Term {
     pub column: usize,
     /// Seconds ago.
     pub delay: f64,
-    /// Per second, in the units of the unknowns.
+    /// The coefficient per second, in the units of the unknowns.
     pub coefficient: f64,
-    /// The number of times that the signal of the queues comes back to a source on the way. An
-    /// additional feedback delay counts once for each.
+    /// The number of times that the signal of the queues returns to a source on the way. An
+    /// additional feedback delay counts once per return.
     pub feedbacks: u32,
 }
 
@@ -23,8 +23,8 @@ pub struct Term {
 pub struct Linear {
     /// The number of unknowns that are windows.
     pub windows: usize,
-    /// True if windows also move by themselves. That is not a gain: a gain multiplies only their
-    /// feedback.
+    /// True if windows also move by themselves. A gain multiplies only their feedback and not this
+    /// motion.
     pub open: bool,
     /// All unknowns.
     pub size: usize,
@@ -33,7 +33,7 @@ pub struct Linear {
 }
 
 impl Linear {
-    /// Only some of the terms.
+    /// Returns the system with some of the terms only.
     pub(crate) fn part(&self, of: impl Fn(&Term) -> bool) -> Linear {
         Linear { terms: self.terms.iter().copied().filter(of).collect(), ..*self }
     }
@@ -43,7 +43,7 @@ impl Linear {
         self.terms.iter().map(|t| t.delay).fold(0.0, f64::max)
     }
 
-    /// Σ coefficient·e^(−s·delay), with gains multiplied by `gain`.
+    /// Returns Σ coefficient·e^(−s·delay), with gains multiplied by `gain`.
     pub(crate) fn at(&self, s: Complex<f64>, gain: f64) -> DMatrix<Complex<f64>> {
         let mut a = DMatrix::zeros(self.size, self.size);
         for t in &self.terms {

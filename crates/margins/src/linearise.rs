@@ -1,8 +1,8 @@
 //! The linearisation about an equilibrium: a system of linear equations with delays.
 //!
-//! With δw, δp, δV, δC̃ the deviations of windows, queuing delays, virtual backlogs and virtual
-//! capacities, D = d + q and x = w/D, and per round trip seen with the delays b (queue to
-//! source) and f (source to queue):
+//! Let δw, δp, δV and δC̃ be the deviations of windows, queuing delays, virtual backlogs and
+//! virtual capacities, D = d + q and x = w/D. With the delays b (queue to source) and f (source to
+//! queue), per round trip:
 //!
 //! ```text
 //! δdw/dt = −k_q·δq(t) − k_v·δv(t) − m·δw,    δq(t) = Σ δp(t − b)
@@ -14,15 +14,15 @@
 //!     reno:  δdw/dt = −packet/(D·m)·δm(t − b − q̂) − x·m/packet·δw
 //! ```
 //!
-//! A share is put on what arrives, and waits with it for q̂, there and in the queues of the rest of the path:
-//! from the window to its feedback is a round trip with its queues [Hollot et al., "A Control Theoretic
-//! Analysis of RED", INFOCOM 2001]. So does a virtual delay.
+//! A share is applied to arriving packets, and waits with them for q̂, there and in the queues of the rest of
+//! the path. So the delay from the window to its feedback is a round trip including its queues [Hollot et
+//! al., "A Control Theoretic Analysis of RED", INFOCOM 2001]. The same holds for a virtual delay.
 //!
-//! The response of the share m of marks and losses is in [`crate::signal`]. Dropped packets do
-//! not enter the queue: then (1 − m)·y takes the place of y above.
+//! The response of the share m of marks and losses is in [`crate::signal`]. Dropped packets do not
+//! enter the queue. Then (1 − m)·y replaces y above.
 //!
-//! Flows of a kind move together here; how they move against each other is left out, and
-//! decays at the rate m.
+//! Flows of a kind move together here. Their motion against each other is left out. It decays at
+//! the rate m.
 
 use crate::balance::balance;
 use crate::error::MarginsError;
@@ -38,16 +38,16 @@ use nalgebra::DMatrix;
 /// `E[w²]` over `E[w]²`.
 const SPREAD: f64 = 7.0 / 6.0;
 
-/// The part of the largest singular value below which a system counts as singular.
+/// The fraction of the largest singular value below which a system counts as singular.
 const SINGULAR: f64 = 1e-9;
 
-/// More unknowns than this take too long.
+/// The most unknowns. More of them take too long.
 const LARGEST: usize = 60;
 
 /// Linearises a scenario at the equilibrium of the phase at `at`.
 ///
 /// # Errors
-/// If there is no equilibrium, a law is one of the sign, or the network is too large.
+/// If there is no equilibrium, if a law depends only on a sign, or if the network is too large.
 pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), MarginsError> {
     let near = nearby(scenario, at)?;
     Ok((near.fluid, near.rest))
@@ -57,25 +57,25 @@ pub fn linearise(scenario: &Scenario, at: Time) -> Result<(Linear, Vec<Rest>), M
 pub(crate) struct Nearby {
     /// The fluid.
     pub fluid: Linear,
-    /// The same as packets answer to marks and losses, see [`Answers::Packets`], where RED gives them.
+    /// The same system for the responses of packets to RED's marks and losses: see [`Answers::Packets`].
     pub packets: Option<Linear>,
-    /// The reason why it is not known where packets cycle, if it is not.
+    /// The reason, if any, why the cycles of packets are unknown.
     pub unknown: Option<&'static str>,
     pub rest: Vec<Rest>,
 }
 
-/// By what windows answer to a share of marks and losses.
+/// The model of the response of windows to a share of marks and losses.
 #[derive(Clone, Copy, PartialEq)]
 enum Answers {
     /// By the equations above.
     Fluid,
     /// Windows of many flows differ, and the large ones are halved more often: E[w²] is 7/6 of E[w]² [see
-    /// `advance.rs`]. A sender whose window is halved waits until half of it has been acknowledged, so
-    /// the data in flight falls over half a round trip, a quarter later on average.
+    /// `advance.rs`]. A sender whose window is halved waits until half of it has been acknowledged. So the
+    /// data in flight falls over half a round trip, on average a quarter of a round trip later.
     Packets,
 }
 
-/// Finds what [`linearise`] does, as a fluid and as packets.
+/// Does the same as [`linearise`], for the fluid and for packets.
 pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsError> {
     let model = Model::new(scenario)?;
     let phase = scenario.phase_at(at);
@@ -90,7 +90,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
         match kind.control.dynamics.law {
             WindowLaw::Unresponsive => {}
             WindowLaw::Proportional { .. } | WindowLaw::MoWalrand { .. } | WindowLaw::Reno => {
-                // Kinds that differ in their times only are one here.
+                // Kinds that differ only in their times count as one here.
                 let twin = moving.iter().position(|&m| {
                     model.classes[m].control == kind.control
                         && model.same(&network.paths[m], &network.paths[k])
@@ -142,7 +142,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
             )));
         }
     };
-    // A flow whose application or host link bounds its rate does not move.
+    // A flow whose rate is bounded by its application or host link does not move.
     let free = |k: &usize| {
         let (kind, path) = (&model.classes[*k], &network.paths[*k]);
         at_rest.rates[kind.members[0]] < path.peak * (1.0 - ALIKE)
@@ -214,7 +214,7 @@ impl Builder<'_, '_> {
     fn build(&self, link_model: LinkModel) -> Result<Linear, MarginsError> {
         let n = self.moving.len();
         let mut size = n;
-        // Queues that follow what arrives, and virtual queues that show a price.
+        // Queues that follow the arrivals, and virtual queues that signal a price.
         let mut real = Vec::new();
         let mut virtuals = Vec::new();
         for (q, &l) in self.model.queues.iter().enumerate() {
@@ -331,13 +331,13 @@ impl Builder<'_, '_> {
         self.signals.iter().find(|s| s.queue == queue)
     }
 
-    /// The share that a queue drops, and what arrives there, if it drops.
+    /// Returns the share that a queue drops, and the arrivals there, if it drops.
     fn dropped(&self, queue: usize) -> (f64, f64) {
         self.signal(queue).map_or((0.0, 0.0), |s| (s.dropped, s.arrives))
     }
 
-    /// A kind's delay to a queue on its way there, and how many of its flows come there, less what wires
-    /// lose.
+    /// Returns a kind's delay to a queue on its forward path, and the number of its flows that come there,
+    /// less the losses on wires.
     fn hop(&self, i: usize, queue: usize) -> Option<(f64, f64)> {
         let path = &self.network.paths[self.moving[i]];
         let hop = path.hops[..path.forward].iter().find(|h| h.queue == queue)?;
@@ -345,8 +345,8 @@ impl Builder<'_, '_> {
         Some((hop.after, many * hop.passes))
     }
 
-    /// Returns the time for which a signal that is put on what arrives at a hop waits with it, there and
-    /// in the queues of the rest of the path.
+    /// Returns the time for which a signal that is applied to arrivals at a hop waits with them, there and in
+    /// the queues of the rest of the path.
     fn behind(&self, path: &Path, hop: &Hop) -> f64 {
         let rest = path.hops.iter().skip_while(|h| h.queue != hop.queue);
         rest.map(|h| self.at_rest.delays[self.model.queues[h.queue]]).sum()
@@ -388,7 +388,7 @@ impl Builder<'_, '_> {
             _ => unreachable!("only smooth laws are linearised"),
         };
         let both = r.queue + r.virtual_delay;
-        // At rest there is no excess, so only its derivative counts.
+        // There is no excess at rest, so only its derivative counts.
         let excess = control.service.excess(r.rate * both, both, target);
         debug_assert!(excess.abs() < 1e-3 * target);
         let k_q = gain / d * (r.rate - r.contract - r.rate * both / d);
@@ -411,7 +411,7 @@ impl Builder<'_, '_> {
         row
     }
 
-    /// Returns the terms of the rate that arrives at a queue.
+    /// Returns the terms of the arrival rate at a queue.
     fn arriving(&self, queue: usize, link_model: LinkModel, near: &Near) -> Mix {
         let mut mix = Mix::new();
         for i in 0..self.moving.len() {
@@ -435,7 +435,8 @@ impl Builder<'_, '_> {
         mix
     }
 
-    /// Refuses queues that flows answer to only together, so it is not known which of them moves.
+    /// Rejects queues to which flows respond only jointly, because it is unknown which of them
+    /// moves.
     fn check_unique(&self, real: &[usize]) -> Result<(), MarginsError> {
         let n = real.len();
         let mut matrix = DMatrix::<f64>::zeros(n, n);
@@ -464,7 +465,7 @@ impl Builder<'_, '_> {
         Ok(())
     }
 
-    /// The ACK-clocked queues as mixtures of past windows.
+    /// Expresses the ACK-clocked queues as mixtures of past windows.
     fn conserve(&self, real: &[usize], near: &mut Near) -> Result<(), MarginsError> {
         let n = real.len();
         let mut matrix = DMatrix::<f64>::zeros(n, n);

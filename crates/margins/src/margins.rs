@@ -1,14 +1,14 @@
 //! Stability margins of the delayed loop.
 //!
-//! On the imaginary axis, s = jω, the system divides at the window laws: with the queues
-//! eliminated, (s·I − A)·δw = g·M(s)·δw, where g multiplies all gains, and A is what windows do by
-//! themselves where that is not a gain. A root crosses where an eigenvalue of (jω·I − A)⁻¹·M(jω) is
-//! 1/g; the *gain margin* is the g at which that happens first.
+//! On the imaginary axis, s = jω, the system is cut at the window laws. With the queues eliminated,
+//! (s·I − A)·δw = g·M(s)·δw, where g multiplies all gains, and A is the motion of windows by
+//! themselves if that is not a gain. A root crosses where an eigenvalue of (jω·I − A)⁻¹·M(jω) is
+//! 1/g. The *gain margin* is the g at which this happens first.
 //!
-//! With an additional delay T in every feedback, A(s) = A₀ + z·A₁ and z = e^(−sT),
-//! a root crosses where z·K(jω), K = (jω·I − A₀)⁻¹·A₁, has the eigenvalue one; the *delay
-//! margin* is the least such T, and the phase margin ωT. Terms that hold the signal of a queue
-//! twice do not occur: windows and rates see it once.
+//! With an additional delay T in every feedback, A(s) = A₀ + z·A₁ and z = e^(−sT). A root crosses
+//! where z·K(jω) with K = (jω·I − A₀)⁻¹·A₁ has the eigenvalue one. The *delay margin* is the least
+//! such T, and the phase margin is ωT. No term contains the signal of a queue twice, because
+//! windows and rates see it once.
 
 use crate::linear::Linear;
 use nalgebra::{Complex, DMatrix};
@@ -17,16 +17,17 @@ use std::f64::consts::PI;
 /// The margins of a loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margins {
-    /// All gains times this: the loop cycles. Above one for a stable loop, infinite if no gain
-    /// makes it cycle; below one for another, which is stable below, or zero. For flows that go by marks or losses, the gain of the loop: how strongly
-    /// they answer and how steep the discipline is, at the same equilibrium.
+    /// The factor on all gains at which the loop cycles. It is above one for a stable loop, and infinite if
+    /// no gain makes the loop cycle. For an unstable loop it is below one, or zero if no gain makes it
+    /// stable. For flows that react to marks or losses, it is a factor on the gain of the loop (the strength
+    /// of their response and the slope of the discipline) at the same equilibrium.
     pub gain: f64,
-    /// Frequency of that cycle in rad/s.
+    /// The frequency of that cycle in rad/s.
     pub gain_frequency: f64,
-    /// Additional feedback delay in seconds at which a stable loop cycles; zero for an
-    /// unstable one.
+    /// The additional feedback delay in seconds at which a stable loop cycles. It is zero for an
+    /// unstable loop.
     pub delay: f64,
-    /// Frequency of that cycle in rad/s.
+    /// The frequency of that cycle in rad/s.
     pub delay_frequency: f64,
 }
 
@@ -40,7 +41,8 @@ impl Margins {
 /// Frequencies per decade.
 const DENSITY: f64 = 160.0;
 
-/// The margins of a system; `stable` says whether its rightmost root lies on the left.
+/// Returns the margins of a system. `stable` says whether its rightmost root has a negative real
+/// part.
 pub fn margins(system: &Linear, stable: bool) -> Margins {
     let longest = system.longest();
     let shortest = (system.terms.iter().map(|t| t.delay))
@@ -60,13 +62,13 @@ pub fn margins(system: &Linear, stable: bool) -> Margins {
         delay: if stable { f64::INFINITY } else { 0.0 },
         delay_frequency: f64::NAN,
     };
-    // Frequencies at which an eigenvalue of the loop at the windows becomes real.
+    // The frequencies at which an eigenvalue of the loop at the windows becomes real.
     let imaginary = |v: &Complex<f64>| v.im;
     crossings(count, &frequency, &|w| loop_at_windows(system, w), &imaginary, &mut |w, v| {
-        // A loop without gain is none.
+        // A loop without gain does not count.
         if v.re > 1e-9 {
             let g = 1.0 / v.re;
-            // The first that gains meet on their way up from here, or from none.
+            // The first limit that rising gains meet, from the present value or from zero.
             if (g > 1.0 || !stable) && g < best.gain {
                 (best.gain, best.gain_frequency) = (g, w);
             }
@@ -124,7 +126,7 @@ fn crossings(
     }
 }
 
-/// Eigenvalues of neighbouring frequencies, each with the nearest that is left.
+/// Pairs eigenvalues of neighbouring frequencies, each with the nearest one left.
 fn pairs(a: &[Complex<f64>], b: &[Complex<f64>]) -> Vec<(Complex<f64>, Complex<f64>)> {
     let mut left = b.to_vec();
     let mut order = a.to_vec();
@@ -170,7 +172,7 @@ fn refine(
     (0.5 * (low + high), 0.5 * (a + b))
 }
 
-/// (jω·I − A)⁻¹·M(jω): what windows do to themselves, through the queues.
+/// Returns (jω·I − A)⁻¹·M(jω): the effect of windows on themselves through the queues.
 fn loop_at_windows(system: &Linear, w: f64) -> Option<DMatrix<Complex<f64>>> {
     let s = Complex::new(0.0, w);
     let (n, all) = (system.windows, system.size);
@@ -188,7 +190,7 @@ fn loop_at_windows(system: &Linear, w: f64) -> Option<DMatrix<Complex<f64>>> {
     own.lu().solve(&through)
 }
 
-/// K(jω): the response of one turn of the loop.
+/// Returns K(jω): the response of one turn of the loop.
 fn loop_at_feedback(system: &Linear, w: f64) -> Option<DMatrix<Complex<f64>>> {
     let s = Complex::new(0.0, w);
     let direct = system.part(|t| t.feedbacks == 0).at(s, 1.0);

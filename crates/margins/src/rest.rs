@@ -1,4 +1,4 @@
-//! Equilibria by theory, about which a scenario is linearised.
+//! Equilibria from theory, about which a scenario is linearised.
 
 use crate::error::MarginsError;
 use crate::rounds::Loop;
@@ -8,7 +8,7 @@ use accord_record::Quiet;
 use accord_scenario::{Entity, Metric, Phase, Recorded};
 use accord_units::{Duration, Rate, Time};
 
-/// The part of a rate that counts as rounding.
+/// The fraction of a rate that counts as rounding.
 pub(crate) const ALIKE: f64 = 1e-9;
 
 /// The equilibrium of one kind of flows.
@@ -18,30 +18,30 @@ pub struct Rest {
     pub group: usize,
     /// Flows of this kind.
     pub flows: usize,
-    /// Rate of one of them in bytes/s.
+    /// The rate of one of these flows in bytes/s.
     pub rate: f64,
-    /// Round-trip time over empty queues.
+    /// The round-trip time over empty queues.
     pub base_rtt: f64,
-    /// Queuing delay, and virtual delay, on the path.
+    /// The queuing and virtual delay on the path.
     pub queue: f64,
-    /// Virtual delay on the path.
+    /// The virtual delay on the path.
     pub virtual_delay: f64,
-    /// The part of the rate that is held whatever the delay, in bytes/s: its contract, unless its
-    /// accumulation limit holds the flow.
+    /// The part of the rate that does not depend on the delay, in bytes/s: the contract, unless the
+    /// flow is at its accumulation limit.
     pub contract: f64,
-    /// The share of its packets that is marked or lost, of a flow that goes by that, as if all losses
-    /// were evenly spaced.
+    /// The share of marked or lost packets, for a flow that reacts to it, as if all losses were evenly
+    /// spaced.
     pub signal: f64,
-    /// The loop of flows that decide once per round trip: a mode that the equilibrium has, where all
-    /// flows that react at the bottleneck are of this kind.
+    /// The loop of flows that decide once per round trip. It is a mode of the equilibrium if all flows that
+    /// react at the bottleneck are of this kind.
     pub mode: Option<Loop>,
-    /// The loop up to whose limit they are guaranteed to rest, where that is less: it is not known whether
-    /// they cycle beyond it.
+    /// The loop up to whose limit these flows are guaranteed to rest, if that limit is lower. Whether they
+    /// cycle beyond it is unknown.
     pub bound: Option<Loop>,
 }
 
 impl Rest {
-    /// The kind `k` at rest, `flows` of it.
+    /// Creates the rest of kind `k`, with `flows` flows.
     pub(crate) fn of(
         model: &Model<'_>,
         network: &Network,
@@ -82,8 +82,8 @@ impl Rest {
         }
     }
 
-    /// Adds the loop of flows of kind `k` that decide once per round trip. `reacts` has the rate of all
-    /// flows that react, for each queue.
+    /// Adds the loop of flows of kind `k` that decide once per round trip. `reacts` contains, for each queue,
+    /// the rate of all flows that react.
     pub(crate) fn close(
         &mut self,
         model: &Model<'_>,
@@ -105,7 +105,7 @@ impl Rest {
         let price = |q: &usize| at.prices[model.queues[*q]];
         let queues = path.hops[..path.forward].iter().map(|h| h.queue);
         let mut queues = queues.filter(|q| price(q) > 0.0);
-        // A virtual queue is not the outstanding data less the pipe.
+        // A virtual queue does not equal the outstanding data less the pipe.
         let (Some(q), true) = (queues.next(), self.virtual_delay == 0.0) else {
             return;
         };
@@ -130,19 +130,20 @@ pub(crate) struct Equilibrium {
     /// Queuing delays and prices of links, in seconds.
     pub delays: Vec<f64>,
     pub prices: Vec<f64>,
-    /// Shares that queues of the model mark or drop.
+    /// The shares that queues of the model mark or drop.
     pub shares: Vec<f64>,
 }
 
 impl Equilibrium {
-    /// From theory, for a scenario that is for ever as this one is at the start of the phase.
+    /// Computes the equilibrium by theory, for a scenario that stays for ever as it is at the start
+    /// of the phase.
     ///
     /// # Errors
-    /// If there is none, or a queue loses packets there, which theory leaves out.
+    /// If there is no equilibrium, or if a queue loses packets there, which theory leaves out.
     pub fn of(model: &Model<'_>, phase: &Phase) -> Result<Equilibrium, MarginsError> {
         let scenario = model.scenario;
         let mut whole = scenario.clone();
-        // Theory records no series for host links; here they are wanted.
+        // Theory records no series for host links, but they are needed here.
         whole.links.iter_mut().for_each(|l| l.attachment = false);
         (whole.groups.iter_mut()).for_each(|g| g.recorded = Recorded::Flows);
         let state = scenario.at(phase.start);
@@ -178,7 +179,7 @@ impl Equilibrium {
             (0..whole.links.len()).map(|l| last(metric, Entity::Link(l))).collect::<Vec<f64>>()
         };
         let prices = of_links(Metric::Price);
-        // The price of a queue is its delay. Its backlog over the rate of the link would be less, by
+        // The price of a queue is its delay. Its backlog over the rate of the link would be less, because of
         // the packets that overtake it.
         let backlogs = of_links(Metric::Backlog);
         let delay = |(price, backlog): (&f64, f64)| if backlog > 0.0 { *price } else { backlog };
@@ -208,8 +209,8 @@ impl Equilibrium {
     }
 }
 
-/// Returns the share of the packets of a flow that is marked or lost on its way, by the shares of queues, as
-/// if all losses were even.
+/// Returns the share of the packets of a flow that is marked or lost on its way, from the shares of queues,
+/// as if all losses were evenly spaced.
 pub(crate) fn signal(control: &Control, path: &Path, rtt: f64, share: impl Fn(&Hop) -> f64) -> f64 {
     let wires = 1.0 - path.passes;
     let even = if wires > 0.0 { control.even_losses(wires, rtt) - wires } else { 0.0 };

@@ -1,18 +1,18 @@
 //! The rightmost characteristic roots of a linear system with delays.
 //!
-//! The solution operator's generator, d/dθ on functions over the longest delay with the
-//! equation itself as the boundary condition, is discretised by Chebyshev collocation; its
-//! eigenvalues approach the roots, the rightmost first and geometrically fast. Newton's method
-//! on det(s·I − Σ A e^(−s·τ)) = 0 then gives them their last digits.
+//! The solution operator's generator is d/dθ on functions over the longest delay, with the equation
+//! itself as the boundary condition. Chebyshev collocation discretises it. Its eigenvalues approach
+//! the roots, the rightmost first, with geometric convergence. Newton's method on det(s·I − Σ A
+//! e^(−s·τ)) = 0 then supplies their last digits.
 
 use crate::linear::Linear;
 use nalgebra::{Complex, DMatrix};
 
-/// Order of the largest matrix whose eigenvalues are sought.
+/// The order of the largest matrix whose eigenvalues are computed.
 const LARGEST: usize = 400;
 
-/// The rightmost roots, in 1/s, the rightmost first; of a conjugate pair the one above. All
-/// gains are multiplied by `gain`.
+/// Returns the rightmost roots, in 1/s, the rightmost first. Of a conjugate pair it is the one
+/// above the real axis. All gains are multiplied by `gain`.
 pub fn rightmost_roots(system: &Linear, gain: f64) -> Vec<Complex<f64>> {
     let n = system.size;
     let longest = system.longest();
@@ -40,7 +40,7 @@ pub fn rightmost_roots(system: &Linear, gain: f64) -> Vec<Complex<f64>> {
     found
 }
 
-/// The generator on the nodes θ_j = (cos(jπ/N) − 1)·longest/2, θ_0 = 0 first.
+/// Returns the generator on the nodes θ_j = (cos(jπ/N) − 1)·longest/2, θ_0 = 0 first.
 fn generator(system: &Linear, gain: f64, count: usize) -> DMatrix<f64> {
     let n = system.size;
     let longest = system.longest();
@@ -85,7 +85,7 @@ fn generator(system: &Linear, gain: f64, count: usize) -> DMatrix<f64> {
     matrix
 }
 
-/// Newton's method on the characteristic function f: f/f′ = 1/tr(Δ⁻¹Δ′).
+/// Applies Newton's method to the characteristic function f: f/f′ = 1/tr(Δ⁻¹Δ′).
 fn polish(system: &Linear, gain: f64, guess: Complex<f64>) -> Option<Complex<f64>> {
     let mut s = guess;
     let scale = 1.0 / system.longest();
@@ -108,7 +108,7 @@ fn polish(system: &Linear, gain: f64, guess: Complex<f64>) -> Option<Complex<f64
         if step.norm() < 1e-13 * (s.norm() + scale) {
             break;
         }
-        // It has left for another root.
+        // The iteration has left for another root.
         if (s - guess).norm() > 0.5 * (guess.norm() + scale) {
             return None;
         }

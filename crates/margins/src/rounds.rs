@@ -1,10 +1,9 @@
-//! The loop of flows that decide once per round trip, and whose windows bound the data that is
-//! outstanding.
+//! The loop of flows that decide once per round trip and whose windows bound the outstanding data.
 //!
-//! The delay equations of this crate let a window act at once. Here a window w is decided by the report
-//! n on the queue that its probe found a round trip earlier. The flows of the bottleneck move together, so
-//! the queue is the outstanding data less the pipe. With deviations from the equilibrium in bytes, o
-//! the outstanding data when a report arrives, and m the measurement of the probe that is sent then:
+//! In the delay equations of this crate a window acts at once. Here report n decides the window w, from the
+//! queue that its probe found a round trip earlier. The flows of the bottleneck move together, so the queue
+//! is the outstanding data less the pipe. With deviations from the equilibrium in bytes, o the outstanding
+//! data when a report arrives, and m the measurement of the probe sent at that time:
 //!
 //! ```text
 //! w(n+1) = w(n) − κ·m(n)                                              [Xia05 eq. 10]
@@ -13,52 +12,54 @@
 //! r(n)   = m(n−1) at the latest round trip, r(n−1) + (m(n−1) − r(n−1))/8 at the smoothed one
 //! ```
 //!
-//! The minimum is the window. Its second argument is the pace w/r. A sender that has more outstanding
-//! than its window stops, and then sends at that pace for the rest of the round trip.
+//! The minimum is the window. Its second argument is the pace w/r. A sender with more outstanding data than
+//! its window stops, and then sends at that pace for the rest of the round trip.
 //!
-//! Data packets take a packet's time longer than a probe, so the pace is a packet per round trip more
-//! than the window. So the pace does not hold back deviations within a packet. These follow o(n+1) = w(n):
+//! Data packets take longer than a probe by the transmission time of a packet, so the pace exceeds the window
+//! by a packet per round trip. So the pace does not hold back deviations within a packet. These follow o(n+1)
+//! = w(n):
 //!
 //! ```text
 //! z² − z + κ = 0
 //! ```
 //!
-//! which is stable up to κ = 1. The whole loop is linear in each of some cones, so it has one rate of
-//! growth, too, which is found by iteration. A law that bounds the growth of a window by a packet per
-//! round trip has no growing deviations of many packets. For it the whole loop gives a bound.
+//! which is stable up to κ = 1. The whole loop is linear in each of several cones. So it also has a single
+//! rate of growth, which iteration finds. A law that bounds the growth of a window by a packet per round trip
+//! has no growing deviations of many packets. For such a law the whole loop gives a bound.
 
 use accord_family::{Pace, Rounds};
 use nalgebra::Complex;
 use std::f64::consts::TAU;
 
-/// The rounds over which growth is measured, after as many that are left out.
+/// The number of rounds over which growth is measured, after the same number of ignored rounds.
 const ROUNDS: u32 = 2000;
 
 /// A loop at an equilibrium.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Loop {
-    /// The gain κ of the flows, contracted part taken off.
+    /// The gain κ of the flows, without the contracted part.
     pub gain: f64,
     /// The largest stable gain.
     pub largest: f64,
-    /// Frequency of the cycle at that gain, in rad/s.
+    /// The frequency of the cycle at that gain, in rad/s.
     pub frequency: f64,
-    /// Growth and frequency at the flows' gain, in 1/s.
+    /// The growth and the frequency at the flows' gain, in 1/s.
     pub root: Complex<f64>,
 }
 
 impl Loop {
-    /// The loop of deviations within a packet, over round trips of `rtt` seconds: z² − z + κ = 0.
+    /// Returns the loop of deviations within a packet, over round trips of `rtt` seconds: z² − z +
+    /// κ = 0.
     pub fn within_a_packet(gain: f64, rtt: f64) -> Loop {
         let z = (Complex::new(1.0 - 4.0 * gain, 0.0).sqrt() + 1.0) / 2.0;
         Loop { gain, largest: 1.0, frequency: TAU / 6.0 / rtt, root: z.ln() / rtt }
     }
 
-    /// The whole loop, of deviations of many packets.
+    /// Returns the whole loop, for deviations of many packets.
     pub fn whole(rounds: Rounds, gain: f64, rtt: f64) -> Loop {
         let largest = largest(rounds);
         let (growth, frequency) = moves(rounds, gain);
-        // A circle that is not whole counts for nothing.
+        // An incomplete cycle does not count.
         let growth = if gain <= largest { growth.min(-f64::EPSILON) } else { growth.max(0.0) };
         Loop {
             gain,
@@ -68,7 +69,7 @@ impl Loop {
         }
     }
 
-    /// Returns the factor on the gain from which on the loop cycles.
+    /// Returns the factor on the gain above which the loop cycles.
     pub fn factor(&self) -> f64 {
         self.largest / self.gain
     }
@@ -79,7 +80,8 @@ impl Loop {
     }
 }
 
-/// Returns the largest gain at which deviations of any size do not grow, as iterated with κ bisected.
+/// Returns the largest gain at which deviations of any size do not grow. It is found by iteration, with
+/// bisection of κ.
 pub fn largest(rounds: Rounds) -> f64 {
     match (rounds.pace, rounds.turns) {
         (Pace::Latest, true) => 0.57847,
@@ -91,7 +93,7 @@ pub fn largest(rounds: Rounds) -> f64 {
     }
 }
 
-/// Returns the growth per round of the whole loop and its frequency in radians per round.
+/// Returns the growth per round of the whole loop, and its frequency in radians per round.
 fn moves(rounds: Rounds, gain: f64) -> (f64, f64) {
     let (mut w, mut o, mut m, mut r) = (1.0f64, 1.0f64, 0.0f64, 0.0f64);
     let (mut growth, mut turns) = (0.0, 0u32);

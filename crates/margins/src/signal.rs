@@ -1,5 +1,5 @@
-//! The response of the share m that a queue marks or drops to small deviations, for flows that react
-//! to it. With y the arrivals, p the queuing delay and c the capacity:
+//! The response to small deviations of the share m that a queue marks or drops, for flows that react to it.
+//! With the arrivals y, the queuing delay p and the capacity c:
 //!
 //! ```text
 //! red          δm = m′·δa,    δda/dt = g·(δp − δa), a the average over c, g = −ln(1 − w)·y/packet
@@ -8,9 +8,9 @@
 //! full buffer  m = 1 − c/y
 //! ```
 //!
-//! REM that marks rests where its queue is just empty, which is a corner: more arrives, and the
-//! queue adds to the price; less, and it does not. That has no linearisation. REM that drops, and
-//! AVQ, rest with capacity to spare.
+//! REM with marks rests where its queue is just empty. This is a corner: with more arrivals the
+//! queue adds to the price, and with fewer it does not. There is no linearisation at a corner. REM
+//! with drops, and AVQ, rest with capacity to spare.
 
 use crate::error::MarginsError;
 use crate::rest::Equilibrium;
@@ -23,7 +23,7 @@ pub(crate) struct Signal {
     pub queue: usize,
     /// The share at rest.
     pub share: f64,
-    /// The share of the arrivals that is dropped; only the rest enters the queue.
+    /// The share of the arrivals that is dropped. Only the rest enters the queue.
     pub dropped: f64,
     /// The arrivals at rest, in bytes/s.
     pub arrives: f64,
@@ -33,23 +33,23 @@ pub(crate) struct Signal {
 /// The quantity that a share follows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Answer {
-    /// The average of the queuing delay: m′ per second, and how fast the average moves.
+    /// The average of the queuing delay: m′ per second, and the speed of the average.
     Average { slope: f64, pace: f64 },
-    /// A price that integrates what arrives: m′·γ per byte.
+    /// A price that integrates the arrivals: m′·γ per byte.
     Price { slope: f64 },
-    /// A virtual capacity that integrates the same, with −α.
+    /// A virtual capacity that integrates the arrivals, with −α.
     Virtual { gain: f64 },
-    /// The buffer is full: what arrives, itself.
+    /// The arrivals themselves, because the buffer is full.
     Full,
 }
 
 impl Answer {
-    /// Returns true if the signal is an unknown of its own.
+    /// Returns true if the signal is a separate unknown.
     pub fn moves(&self) -> bool {
         *self != Answer::Full
     }
 
-    /// Returns the reason why it is not known how packets answer, if it is not.
+    /// Returns the reason, if any, why the response of packets is unknown.
     pub fn unknown(&self) -> Option<&'static str> {
         match self {
             Answer::Average { .. } => None,
@@ -66,10 +66,10 @@ impl Answer {
     }
 }
 
-/// The queues of a network that mark or drop at rest.
+/// Returns the queues of a network that mark or drop at rest.
 ///
 /// # Errors
-/// If one rests at a corner.
+/// If a queue rests at a corner.
 pub(crate) fn signals(
     model: &Model<'_>,
     network: &Network,

@@ -14,29 +14,29 @@ use nalgebra::Complex;
 /// The response of an equilibrium to small deviations.
 #[derive(Clone, Debug)]
 pub struct Stability {
-    /// Rightmost characteristic roots in 1/s, the rightmost first, those above the real axis.
+    /// The rightmost characteristic roots above the real axis in 1/s, the rightmost first.
     pub roots: Vec<Complex<f64>>,
     /// Distance from the limit.
     pub margins: Margins,
-    /// The loop of flows that decide once per round trip with the least limit up to which they are
-    /// guaranteed to rest, if that is less than the gain margin.
+    /// Of the loops of flows that decide once per round trip, the one with the lowest limit up to
+    /// which they are guaranteed to rest, if that limit is below the gain margin.
     pub bound: Option<Loop>,
-    /// The distance from the limit as packets answer to the marks or losses of RED: earlier than a fluid,
-    /// because windows of flows differ and a halved window takes effect over half a round trip. Packets
-    /// begin to cycle within 15 % of it (`crates/accord/tests/cycles.rs`).
+    /// The margins for packets that respond to the marks or losses of RED. Packets reach the limit earlier
+    /// than a fluid, because windows of flows differ and a halved window takes effect over half a round trip.
+    /// Packets begin to cycle within 15 % of it (`crates/accord/tests/cycles.rs`).
     pub packets: Option<Margins>,
-    /// The reason why it is not known where packets cycle, if it is not.
+    /// The reason, if any, why the cycles of packets are unknown.
     pub unknown: Option<&'static str>,
-    /// The equilibrium, for each kind of flows that responds.
+    /// The equilibrium, for each kind of responsive flows.
     pub rest: Vec<Rest>,
 }
 
-/// The difference of gain margins that counts as none.
+/// The largest difference of gain margins that counts as equal.
 const NEAR: f64 = 1e-6;
 
 impl Stability {
-    /// Takes in the loops of flows that decide once per round trip: modes, where their limit is the nearer
-    /// one, and the bound.
+    /// Includes the loops of flows that decide once per round trip: the modes, if their limit is nearer, and
+    /// the bound.
     fn close_rounds(&mut self) {
         for mode in self.rest.iter().filter_map(|r| r.mode) {
             let factor = mode.factor();
@@ -59,17 +59,17 @@ impl Stability {
         self.roots.first().is_none_or(|r| r.re < 0.0)
     }
 
-    /// Returns true if deviations decay within the bound, too.
+    /// Returns true if deviations also decay within the bound.
     pub fn is_guaranteed(&self) -> bool {
         self.is_stable() && self.bound.is_none_or(|bound| bound.is_stable())
     }
 }
 
 impl Rest {
-    /// The jitter in seconds that takes half of a flow's rate: with x·(q + jitter) = a*, the
-    /// queuing delay itself. With a contract (x − x̂)·(q + jitter) = a*, so it is longer, and
-    /// infinite where half of the rate is contracted. A flow that goes by marks or losses keeps
-    /// its window, so it takes a round trip.
+    /// The jitter in seconds that halves a flow's rate. With x·(q + jitter) = a* it is the queuing
+    /// delay itself. With a contract (x − x̂)·(q + jitter) = a*, so it is longer, and infinite if
+    /// half of the rate is contracted. A flow that reacts to marks or losses keeps its window, so
+    /// the jitter is a round trip.
     pub fn halving_jitter(&self) -> f64 {
         if self.signal > 0.0 {
             return self.base_rtt + self.queue;
@@ -79,7 +79,7 @@ impl Rest {
     }
 }
 
-/// Linearises a scenario at the equilibrium of the phase at `at`, and finds how stable it is.
+/// Linearises a scenario at the equilibrium of the phase at `at`, and computes its stability.
 ///
 /// # Errors
 /// If there is no equilibrium: see [`MarginsError`].
