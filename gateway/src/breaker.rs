@@ -1,27 +1,28 @@
 //! The circuit breaker of a tunnel [RFC 8084]: the last resort if the controller does not keep losses
 //! low.
 //!
-//! The breaker trips if [`INTERVALS`] intervals in a row, `over` together, each lost `loss` or more, or if
-//! no report comes for the time `blind` although data goes. The time until it re-arms doubles, up to
-//! [`LONGEST`] times. An interval has at least [`LEAST`] packets, so one burst of losses is one
-//! interval. The rules and their reasons are in `docs/src/gateway/design.md`.
+//! The breaker trips if [`INTERVALS`] consecutive intervals, which last `over` together, each lost `loss` or
+//! more. It also trips if no report comes for the time `blind` although data is sent. The time until it
+//! re-arms doubles, up to [`LONGEST`] times. An interval has at least [`LEAST`] packets, so a burst of losses
+//! falls into one interval. The rules and their reasons are in `docs/src/gateway/design.md`.
 
 use crate::config::BreakerConfig;
 use accord_units::{Bytes, Duration, Time};
 
-/// The intervals in a row that have to lose too much.
+/// The number of consecutive intervals that must lose too much.
 const INTERVALS: u32 = 5;
-/// The packets of an interval at least.
+/// The least number of packets in an interval.
 const LEAST: u64 = 50;
-/// The most times that the time until it re-arms gets longer.
+/// The largest number of times that the time until re-arming doubles.
 const LONGEST: u32 = 8;
 
 /// Why a breaker tripped.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cause {
-    /// This part of the bytes was lost in the latest interval, and too much in those before.
+    /// This fraction of the bytes was lost in the latest interval, and too much in the previous
+    /// ones.
     Loss(f64),
-    /// No report came for this time.
+    /// No report arrived for this time.
     Silence(Duration),
 }
 
@@ -30,22 +31,22 @@ pub enum Cause {
 pub struct Breaker {
     /// The thresholds.
     pub config: BreakerConfig,
-    /// The bytes of an interval at least.
+    /// The least number of bytes in an interval.
     least: u64,
-    /// When the interval in hand began, and the bytes that were lost and that had arrived then.
+    /// The start of the current interval, and the bytes lost and arrived until then.
     began: Option<(Time, u64, u64)>,
-    /// The part of the bytes that the latest interval lost, if there was one since it tripped or
-    /// re-armed.
+    /// The fraction of bytes lost in the latest interval, if there was one since the breaker
+    /// tripped or re-armed.
     pub ratio: Option<f64>,
-    /// The intervals in a row that lost too much.
+    /// The number of consecutive intervals that lost too much.
     bad: u32,
-    /// Since when it is tripped, and why.
+    /// The time at which the breaker tripped, and the cause, while it is tripped.
     tripped: Option<(Time, Cause)>,
-    /// When it re-armed last.
+    /// The time at which the breaker last re-armed.
     armed: Option<Time>,
-    /// The number of times `rearm` until it re-arms.
+    /// The time until re-arming, as a multiple of `rearm`.
     times: u32,
-    /// The number of times that it tripped.
+    /// The number of times that the breaker tripped.
     pub trips: u64,
 }
 
@@ -65,7 +66,7 @@ impl Breaker {
         }
     }
 
-    /// Takes the bytes that were lost and that have arrived since the start, as of a report.
+    /// Takes the bytes lost and arrived since the start, as of a report.
     pub fn on_report(&mut self, lost: u64, arrived: u64, now: Time) {
         let &mut (began, lost_before, arrived_before) =
             self.began.get_or_insert((now, lost, arrived));
@@ -88,7 +89,7 @@ impl Breaker {
         }
     }
 
-    /// Notes a time without reports, although data goes.
+    /// Notes a time without reports although data is sent.
     pub fn on_silence(&mut self, silence: Duration, now: Time) {
         let long = self.config.blind.is_some_and(|most| silence >= most);
         if long && self.tripped.is_none() {
@@ -101,7 +102,7 @@ impl Breaker {
         self.times = if soon { (2 * self.times).min(LONGEST) } else { 1 };
         self.tripped = Some((now, cause));
         self.trips += 1;
-        // The intervals before say nothing of the lower rate.
+        // The previous intervals do not describe the lower rate.
         self.ratio = None;
     }
 
@@ -110,7 +111,7 @@ impl Breaker {
         self.config.over.mul_f64(1.0 / f64::from(INTERVALS))
     }
 
-    /// The time for which it stays tripped at least.
+    /// The least time for which the breaker stays tripped.
     fn wait(&self) -> Duration {
         self.config.rearm * u64::from(self.times)
     }
@@ -120,12 +121,12 @@ impl Breaker {
         (self.tripped, self.bad, self.began, self.ratio) = (None, 0, None, None);
     }
 
-    /// Returns why it is tripped, if it is.
+    /// Returns the cause while the breaker is tripped.
     pub fn cause(&self) -> Option<Cause> {
         self.tripped.map(|(_, cause)| cause)
     }
 
-    /// Returns whether it is tripped.
+    /// Returns whether the breaker is tripped.
     pub fn is_tripped(&self) -> bool {
         self.tripped.is_some()
     }
@@ -138,7 +139,7 @@ mod tests {
 
     const PACKET: u64 = 1000;
 
-    /// A breaker, and a tunnel that sends a packet per ms and hears a report each 100 ms.
+    /// A breaker, and a tunnel that sends a packet per ms and receives a report every 100 ms.
     struct Tunnel {
         breaker: Breaker,
         now: Time,
@@ -231,7 +232,7 @@ mod tests {
     #[test]
     fn a_tunnel_with_little_to_send_is_judged_by_many_packets() {
         let mut t = Tunnel::new();
-        // A packet per second, each tenth of them lost: 50 packets are 50 s.
+        // One packet per second, of which a tenth is lost: 50 packets take 50 s.
         for second in 0..200 {
             t.now += Duration::from_secs(1);
             match second % 10 {

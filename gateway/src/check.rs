@@ -1,16 +1,16 @@
-//! The contracts and caps of a site file, against the rate of its uplink.
+//! A check of the contracts and caps of a site file against the rate of its uplink.
 
 use crate::config::{PeerConfig, Site};
 use accord_family::Service;
 use accord_units::{Bytes, Duration, Rate};
 use serde::Serialize;
 
-/// The longest queue in equilibrium that is not worth a warning. A longer one is more than many buffers
-/// hold, and than users notice.
+/// The longest queue in equilibrium that is not worth a warning. A longer queue exceeds many buffers, and
+/// users notice it.
 const LONG: Duration = Duration::from_ms(50);
 
-/// The queue of others that a contract has to stand: that of a common modem. A shorter one is worth a
-/// warning.
+/// The queue of others that a contract must withstand: that of a common modem. A contract that withstands
+/// less is worth a warning.
 const COMMON: Duration = Duration::from_ms(200);
 
 /// A contract of a site.
@@ -20,7 +20,8 @@ pub struct Contract {
     pub peer: String,
     /// The rate, in bits per second.
     pub contract_bps: u64,
-    /// The delay of the queue from which on it yields, in seconds. Without a limit there is none.
+    /// The delay of the queue from which the contract yields, in seconds. It is `None` without a
+    /// limit.
     pub yields_from_s: Option<f64>,
 }
 
@@ -38,25 +39,24 @@ pub fn contracts(site: &Site) -> Vec<Contract> {
 /// A promise that does not hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// The uplink, or the peer with too large a cap or too many promises to classes.
+    /// The uplink, or a peer whose cap is too large or whose classes are promised too much.
     pub place: String,
     /// The sum of the contracts, in bits per second.
     pub contracted_bps: u64,
-    /// The rate that there is for them, in bits per second.
+    /// The rate available for them, in bits per second.
     pub available_bps: u64,
-    /// The part of each contract that is left.
+    /// The fraction of each contract that is left.
     pub scale: f64,
-    /// The delay of a queue in seconds: that in equilibrium, if there is one, or that from which on a
+    /// The delay of a queue in seconds: in equilibrium, if there is one, or else the delay from which a
     /// contract yields.
     pub queue_s: Option<f64>,
     /// The finding in words.
     pub message: String,
 }
 
-/// Returns the contracts that do not fit: those of the peers into the uplink, if the file has its rate,
-/// and those of classes into the contract of their tunnel. Contracts that fit so closely that the
-/// uplink gets a long queue are returned, too, contracts that yield in a common queue, and peers whose cap
-/// is above the uplink.
+/// Returns the contracts that do not fit: those of the peers into the uplink, if the file has its rate, and
+/// those of classes into the contract of their tunnel. Also returns contracts that fit so closely that the
+/// uplink gets a long queue, contracts that yield in a common queue, and peers whose cap is above the uplink.
 pub fn check(site: &Site) -> Vec<Finding> {
     let mut findings = Vec::new();
     if let Some(uplink) = site.interface.uplink {
@@ -91,11 +91,11 @@ pub fn check(site: &Site) -> Vec<Finding> {
     findings
 }
 
-/// Returns the finding that the tunnels make a long queue at the uplink.
+/// Returns a finding if the tunnels cause a long queue at the uplink.
 ///
-/// In equilibrium a tunnel of rate x behind a delay q has x·q queued, of which contract·q carries its
-/// contract and weight × target its share of the rest [Har02 eq. 8]. The sum over the tunnels gives
-/// q = sum(weight × target) / (rate − sum of contracts).
+/// In equilibrium a tunnel of rate x has x·q queued at a delay of q. Of this, contract·q carries its
+/// contract, and weight × target its share of the rest [Har02 eq. 8]. The sum over the tunnels gives q =
+/// sum(weight × target) / (rate − sum of contracts).
 fn long_queue(site: &Site, uplink: Rate) -> Option<Finding> {
     let services = || site.peers.iter().map(|p| &p.service);
     let contracted = services().fold(0u64, |sum, s| sum.saturating_add(s.contract.as_bps()));
@@ -131,7 +131,7 @@ fn long_queue(site: &Site, uplink: Rate) -> Option<Finding> {
     })
 }
 
-/// Returns the finding that a contract yields in a queue that a common modem has.
+/// Returns a finding if a contract yields in the queue of a common modem.
 fn short_limit(site: &Site, peer: &PeerConfig) -> Option<Finding> {
     let queue = site.yields_from(peer).filter(|queue| *queue < COMMON)?;
     let Service { contract, limit, .. } = peer.service;
@@ -195,7 +195,8 @@ mod tests {
         check(&parse("", &text).expect("a site"))
     }
 
-    /// A limit in bytes is another queue for each contract; one in time is the same for all.
+    /// A limit in bytes means a different queue for each contract. A limit in time is the same for
+    /// all.
     #[test]
     fn a_contract_that_yields_in_a_common_queue_is_told() {
         let site = |limit: &str| {
@@ -226,7 +227,7 @@ mod tests {
 
     #[test]
     fn contracts_near_the_rate_make_a_long_queue() {
-        // The trial found 142 ms: contracts of 15 on 16 Mbps, weights of 4 in all, 3 packets of 1480 B.
+        // The trial found 142 ms: contracts of 15 on 16 Mbps, weights of 4 in total, 3 packets of 1480 B.
         let near = [("10 Mbps", 1.0), ("5 Mbps", 2.0), ("0 Mbps", 1.0)];
         let found = findings("16 Mbps", &near);
         let queue = found[0].queue_s.expect("a queue");
@@ -242,7 +243,7 @@ mod tests {
         // No target is small enough.
         let found = findings("15.1 Mbps", &near);
         assert!(found[0].message.contains("lower the contracts"), "{found:?}");
-        // Contracts that take all, and those that do not fit.
+        // Contracts that take the whole rate, and contracts that do not fit.
         let found = findings("15 Mbps", &near);
         assert_eq!((found.len(), found[0].queue_s), (1, None));
         assert!(found[0].message.contains("unbounded"), "{found:?}");

@@ -27,7 +27,7 @@ impl PortPacket for Waiting {
     fn add_virtual_delay(&mut self, _: Duration) {}
 }
 
-/// The most buffers of packets that were sent which are kept for packets to come.
+/// The most buffers of sent packets that are kept for reuse.
 const SPARE: usize = 128;
 
 /// A packet whose turn it is, with its class.

@@ -1,4 +1,4 @@
-//! The packets of the sites: as much of IPv4 and IPv6 as a tunnel has to know.
+//! The packets of the sites: the parts of IPv4 and IPv6 that a tunnel needs.
 
 use crate::config::Dscp;
 use accord_aqm::Ecn;
@@ -27,14 +27,14 @@ pub struct Inner<'a> {
     pub source: IpAddr,
     /// The address that the packet goes to.
     pub destination: IpAddr,
-    /// The protocol of the contents: of IPv6 the first next header.
+    /// The protocol of the contents. In IPv6 it is the first next header.
     pub protocol: u8,
     /// The place of the contents.
     contents: usize,
 }
 
 impl<'a> Inner<'a> {
-    /// Returns the bytes as a packet, if they are one.
+    /// Returns the bytes as a packet if they form one.
     pub fn new(bytes: &'a [u8]) -> Option<Inner<'a>> {
         match bytes.first()? >> 4 {
             4 => {
@@ -83,8 +83,8 @@ impl<'a> Inner<'a> {
         }
     }
 
-    /// Returns a number for the flow that the packet belongs to: addresses, protocol and, where there
-    /// are any, ports. Without the secret, flows with the same number cannot be found.
+    /// Returns a number for the packet's flow: addresses, protocol and ports, if any. Without the secret,
+    /// flows with equal numbers cannot be found.
     pub fn flow(&self, secret: u64) -> u32 {
         self.number(secret) as u32
     }
@@ -109,7 +109,7 @@ impl<'a> Inner<'a> {
         hasher.finish()
     }
 
-    /// Returns the part of its flow that a packet of TCP carries.
+    /// Returns the part of the flow that a TCP packet carries.
     pub fn part(&self, secret: u64) -> Option<Part> {
         let is_fragment = self.source.is_ipv4() && self.bytes[6..8].iter().any(|b| b & !0x40 != 0);
         let header = self.contents();
@@ -128,7 +128,7 @@ impl<'a> Inner<'a> {
         })
     }
 
-    /// The contents behind the header.
+    /// The contents after the header.
     pub fn contents(&self) -> &'a [u8] {
         &self.bytes[self.contents..]
     }
@@ -139,8 +139,8 @@ pub fn mark(packet: &mut [u8]) {
     exit(packet, MARKED);
 }
 
-/// Copies the mark that a router has set on the datagram to the packet that travelled in it. Returns
-/// `false` if the packet is to be dropped [RFC 6040 §4.2]. Bytes that are not a packet stay as they are.
+/// Copies the mark that a router has set on the datagram to the packet inside. Returns `false` if the packet
+/// must be dropped [RFC 6040 §4.2]. Leaves bytes that are not a packet unchanged.
 pub fn exit(packet: &mut [u8], outer: u8) -> bool {
     match packet.first().map(|b| b >> 4) {
         Some(4) => ip::exit(packet, outer),
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(flow(&fragment(a)), flow(&fragment(b)));
     }
 
-    /// The sixteen cases of RFC 6040 figure 4: rows by what arrived inside, columns by what outside.
+    /// The sixteen cases of RFC 6040 figure 4: rows by the inner codepoint, columns by the outer one.
     #[test]
     fn codepoints_are_those_of_the_rfc() {
         let (not, zero, one, ce) = (0b00, 0b10, 0b01, 0b11);

@@ -1,4 +1,4 @@
-//! Keys in the format of `wg`: 32 bytes as base64, a private one alone in its file.
+//! Keys in the format of `wg`: 32 bytes as base64. A private key is alone in its file.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,27 +12,27 @@ use zeroize::{ZeroizeOnDrop, Zeroizing};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PublicKey(pub [u8; 32]);
 
-/// A private key. It is never printed, and overwritten when it is dropped.
+/// A private key. It is never printed, and is overwritten when it is dropped.
 #[derive(Clone)]
 pub struct PrivateKey(x25519::StaticSecret);
 
-/// A key that both ends share, in addition to their own. It is never printed, and overwritten when it is
+/// A key that both ends share, in addition to their own. It is never printed, and is overwritten when it is
 /// dropped.
 #[derive(Clone, PartialEq, Eq, ZeroizeOnDrop)]
 pub struct SharedKey(pub [u8; 32]);
 
-/// Public keys whose private halves are in print, so anybody can be such a peer: those of Alice and
-/// Bob [RFC 7748 §6.1].
+/// Public keys whose private halves are published, so anybody can pose as such a peer: those of
+/// Alice and Bob [RFC 7748 §6.1].
 const IN_PRINT: [&str; 2] = [
     "hSDwCYkwp1R0i33ctD73Wg2/Og0mOBr066SpjqqbTmo=",
     "3p7bfXt9wbTTW2HC7OQ1Nz+DQ8hbeGdNrfx+FG+IK08=",
 ];
 
-/// The least number of characters of base64 in a row that may be a secret.
+/// The least number of consecutive base64 characters that may be a secret.
 const SECRET: usize = 40;
 
-/// Returns a text with stars in place of everything in it that may be a key, or a good part of one. Each
-/// other character stays in its place.
+/// Returns a text with stars in place of anything that may be a key or a large part of one. All other
+/// characters stay in place.
 pub fn redacted(text: &str) -> String {
     let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
     let mut hidden = String::with_capacity(text.len());
@@ -51,10 +51,10 @@ pub fn redacted(text: &str) -> String {
     hidden
 }
 
-/// The most that is read of a key file. A key has 44 characters.
+/// The most bytes that are read from a key file. A key has 44 characters.
 const LONGEST_FILE: u64 = 4096;
 
-/// Returns the 32 bytes that a text stands for.
+/// Returns the 32 bytes that a text encodes.
 fn decoded(text: &str) -> Result<[u8; 32], String> {
     let wrong = || "expected a key as `wg genkey` prints it: 44 characters of base64".to_string();
     let bytes = Zeroizing::new(STANDARD.decode(text.trim()).map_err(|_| wrong())?);
@@ -77,12 +77,12 @@ impl FromStr for PublicKey {
 }
 
 impl PublicKey {
-    /// Checks that it is a key that one peer alone can have the other half of.
+    /// Checks that only one peer can have the other half of the key.
     fn check(&self) -> Result<(), String> {
         if IN_PRINT.contains(&self.to_string().as_str()) {
             return Err("its private half is in print, so anybody can have it".into());
         }
-        // With a point of low order everybody agrees on the same secret, zero [RFC 7748 §6.1].
+        // With a point of low order everybody gets the same secret, zero [RFC 7748 §6.1].
         let any = x25519::StaticSecret::from([1; 32]);
         if any.diffie_hellman(&self.0.into()).was_contributory() {
             Ok(())
@@ -120,12 +120,12 @@ impl PrivateKey {
         Ok(PrivateKey::new(bytes))
     }
 
-    /// The public key that belongs to it.
+    /// The corresponding public key.
     pub fn public(&self) -> PublicKey {
         PublicKey(x25519::PublicKey::from(&self.0).to_bytes())
     }
 
-    /// The key as the library of the tunnel wants it.
+    /// The key in the form of the tunnel library.
     pub(crate) fn secret(&self) -> x25519::StaticSecret {
         self.0.clone()
     }
@@ -133,8 +133,7 @@ impl PrivateKey {
     /// Reads a key file.
     ///
     /// # Errors
-    /// Fails if the file cannot be read, if others can read it, or if it holds no key, or one that is in
-    /// print.
+    /// Fails if the file cannot be read, if others can read it, or if it holds no key or a published one.
     pub fn read(path: &Path) -> Result<PrivateKey, String> {
         let key = secret(path).map(PrivateKey::new)?;
         let checked = key.public().check();
@@ -159,8 +158,8 @@ impl FromStr for PrivateKey {
     }
 }
 
-/// Writes a secret into a new file that only its owner can read. A file that cannot be written whole, as
-/// on a full disk, is not there.
+/// Writes a secret into a new file that only its owner can read. A file that cannot be written completely,
+/// for example on a full disk, is removed.
 fn write_secret(bytes: &[u8; 32], path: &Path) -> Result<(), String> {
     let text = Zeroizing::new(STANDARD.encode(bytes) + "\n");
     accord_files::write_secret(path, text.as_bytes())
@@ -209,7 +208,8 @@ impl fmt::Debug for SharedKey {
 fn secret(path: &Path) -> Result<[u8; 32], String> {
     let name = redacted(&path.display().to_string());
     let failed = |e| format!("{name} cannot be read: {e}");
-    // The rights are those of the file that is read, whatever the name stands for a moment later.
+    // The permissions are those of the file that is read, even if the name refers to another file a
+    // moment later.
     let mut file = accord_files::open(path, LONGEST_FILE).map_err(failed)?;
     #[cfg(unix)]
     {
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn a_key_is_that_of_wg() {
-        // RFC 7748 section 6.1, as `wg pubkey` prints it.
+        // The keys of RFC 7748 section 6.1, as `wg pubkey` prints them.
         let halves = [
             (
                 "dwdtCnMYpX08FsFyUbJmRd9ML4frwJkqsXf7pR25LCo=",
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(redacted(path), path);
     }
 
-    /// A pipe without a writer would be waited for.
+    /// Reading would wait for a pipe without a writer.
     #[cfg(target_os = "linux")]
     #[test]
     fn a_pipe_is_refused() {

@@ -1,14 +1,13 @@
-//! The gateway: contracted rates and weights between sites, over a network that belongs to somebody
-//! else.
+//! The gateway: contracted rates and weights between sites, over a network of somebody else.
 //!
-//! A gateway at the edge of a site takes the packets of a TUN device, queues them, and sends them
-//! encrypted to the gateway of another site, as fast as a controller says that keeps a target of the
-//! tunnel's bytes queued in the network [Xia05 note 2, Har02 §VII]. So a tunnel gets a contracted rate
-//! and a weighted share of a bottleneck, and no router knows of it.
+//! A gateway at the edge of a site takes the packets of a TUN device, queues them, and sends them encrypted
+//! to the gateway of another site. A controller sets the rate: it keeps a target of the tunnel's bytes queued
+//! in the network [Xia05 note 2, Har02 §VII]. So a tunnel gets a contracted rate and a weighted share of a
+//! bottleneck without support from routers.
 //!
-//! [`Gateway`] is all of it but the operating system: packets and datagrams in, datagrams and packets
-//! out. It has no clock and does no I/O. [`run`] drives it by a device, a socket and a clock. The wire
-//! format is WireGuard's, by boringtun ([`WireGuard`]).
+//! [`Gateway`] is the whole of it except for the operating system: packets and datagrams in, datagrams and
+//! packets out. It has no clock and does no I/O. [`run`] drives it with a device, a socket and a clock. The
+//! wire format is WireGuard's, through boringtun ([`WireGuard`]).
 
 mod breaker;
 pub mod check;

@@ -1,7 +1,7 @@
 //! The log of a gateway: events of `tracing` as lines of keys and values.
 //!
 //! Events below the level cost a comparison. While a peer is traced, all events about it are kept for the
-//! client that asked, whatever the level.
+//! client that asked, regardless of the level.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write};
@@ -14,7 +14,7 @@ use tracing::{Event, Level, Metadata, Subscriber, span};
 /// The sink of the log's lines.
 pub type Sink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The most lines of a trace that are kept until somebody asks for them.
+/// The most lines of a trace that are kept until a client asks for them.
 const MOST_KEPT: usize = 2000;
 
 /// Reads a level: error, warn, info, debug, trace or off.
@@ -32,7 +32,7 @@ pub fn level(text: &str) -> Result<LevelFilter, String> {
 struct Trace {
     peer: Option<String>,
     lines: VecDeque<String>,
-    /// The lines that no client asked for in time.
+    /// The number of lines for which no client asked in time.
     lost: u64,
 }
 
@@ -60,7 +60,7 @@ impl Log {
         self.trace.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
-    /// Traces this peer in place of the one before, or none.
+    /// Traces this peer in place of the previous one, or none.
     pub fn set_traced(&self, peer: Option<&str>) {
         let changed = {
             let mut trace = self.traced();
@@ -143,7 +143,7 @@ fn word(level: Level) -> &'static str {
     }
 }
 
-/// A line that is being made.
+/// A line under construction.
 struct Line {
     text: String,
     peer: Option<String>,

@@ -1,9 +1,9 @@
-//! Control messages: how control pairs and reports travel inside of the tunnel.
+//! Control messages: the form of control pairs and reports inside the tunnel.
 //!
-//! A message is a packet of IPv6 from a link-local address to itself, with the next header that is for
-//! experiments [RFC 3692, RFC 4727 §3.2]. So a peer that is plain WireGuard drops it, and a decrypted
-//! message was written by the peer. Link-local addresses do not come from a site: the gateway drops
-//! packets of its device that have one.
+//! A message is a packet of IPv6 from a link-local address to itself, with the next header for experiments
+//! [RFC 3692, RFC 4727 §3.2]. So a peer that is plain WireGuard drops it, and a decrypted message was written
+//! by the peer. A site cannot send link-local addresses, because the gateway drops packets of its device that
+//! have one.
 //!
 //! | offset | bytes | field |
 //! |---|---|---|
@@ -19,7 +19,7 @@
 //!
 //! Zeros follow in a packet of a trial and in a probe of the path MTU.
 //!
-//! A count is a message of its own: `docs/src/gateway/design.md`.
+//! A count is a separate message: `docs/src/gateway/design.md`.
 
 use crate::config::Dscp;
 use crate::inner::{Inner, V6};
@@ -41,8 +41,9 @@ pub const PACKET: usize = V6 + LENGTH;
 pub enum Message {
     /// The out-of-band half of a pair.
     OutOfBand(Half),
-    /// The in-band half of a pair, the data bytes sent before it, and the longest time in seconds that packets
-    /// wait at the receiver for others of their flow that are sent again. The time is zero if none are.
+    /// The in-band half of a pair, the data bytes sent before it, and the longest time in seconds that
+    /// packets wait at the receiver for others of their flow that are sent again. The time is zero if packets
+    /// are not sent again.
     InBand(Half, u64, f32),
     /// The answer to a pair.
     Report(Answer),
@@ -50,13 +51,13 @@ pub enum Message {
     Count(Count),
     /// A packet of a trial.
     Test(Test),
-    /// The question of what arrived of a trial.
+    /// The question for the counts of a trial.
     Ask(u64),
     /// The counts of a trial.
     Counts(Counts),
     /// A probe of the path MTU, of the probed length.
     MtuProbe(u64),
-    /// The answer to the probe of this number: the bytes that arrived.
+    /// The answer to the probe with this number: the bytes that arrived.
     MtuAnswer(u64, u16),
     /// Datagrams that did not arrive.
     Missing(Missing),
@@ -65,7 +66,7 @@ pub enum Message {
 /// The data that has arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Count {
-    /// The run of the sender that the count goes to.
+    /// The run of the sender to which the count is sent.
     pub run: u32,
     /// The data bytes that have arrived, as in a report.
     pub received: u64,
@@ -76,7 +77,7 @@ pub struct Count {
 pub struct Test {
     /// The number of the trial.
     pub trial: u64,
-    /// When it was queued, in picoseconds of the sender's clock.
+    /// The time at which it was queued, in picoseconds of the sender's clock.
     pub sent: u64,
     /// The number within the trial.
     pub index: u64,
@@ -98,18 +99,18 @@ pub struct Counts {
 /// The fields of both halves of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Half {
-    /// The run of the sender: another one after each start.
+    /// The run of the sender, which differs after each start.
     pub run: u32,
     /// The number of the pair, or 0.
     pub number: u64,
-    /// When it was sent, in picoseconds of the sender's clock.
+    /// The time at which it was sent, in picoseconds of the sender's clock.
     pub sent: u64,
 }
 
 /// The fields of a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answer {
-    /// The run of the sender that the report goes to.
+    /// The run of the sender to which the report is sent.
     pub run: u32,
     /// The number of the pair, or 0.
     pub number: u64,
@@ -121,22 +122,22 @@ pub struct Answer {
     pub egress_bps: f32,
     /// The queuing delay that the pair found, in seconds.
     pub queued: f32,
-    /// The virtual delay that it collected, in seconds, as far as it counts.
+    /// The virtual delay collected by the pair, in seconds, as far as it counts.
     pub virtual_delay: f32,
-    /// True if data was lost since the pair before.
+    /// True if data was lost since the previous pair.
     pub lost: bool,
-    /// True if the queuing delay is that above the minimum, not the distance of the pair.
+    /// True if the queuing delay is the delay above the minimum, and not the spacing of the pair.
     pub by_delay: bool,
 }
 
 impl Message {
-    /// Returns whether it overtakes the queues of the network.
+    /// Returns whether the message overtakes the queues of the network.
     pub fn is_expedited(&self) -> bool {
         !matches!(self, Message::InBand(..) | Message::Test(_) | Message::MtuProbe(_))
     }
 }
 
-/// The source and destination of all messages. The tunnel says which gateways they are.
+/// The source and destination of all messages. The tunnel identifies the gateways.
 const GATEWAY: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0x6163, 0x636f, 0x7264);
 
 /// Returns the packet of a message.
@@ -147,7 +148,7 @@ pub fn encode(message: &Message) -> [u8; PACKET] {
     packet[1] = tos << 4;
     packet[4..6].copy_from_slice(&(LENGTH as u16).to_be_bytes());
     packet[6] = EXPERIMENT;
-    packet[7] = 1; // The hop limit: it goes no further.
+    packet[7] = 1; // The hop limit: the packet goes no further.
     packet[8..24].copy_from_slice(&GATEWAY.octets());
     packet[24..40].copy_from_slice(&GATEWAY.octets());
     let body = &mut packet[V6..];
@@ -186,12 +187,12 @@ pub fn encode(message: &Message) -> [u8; PACKET] {
     packet
 }
 
-/// Returns two 32-bit floats one behind the other.
+/// Returns two adjacent 32-bit floats.
 fn word(first: f32, second: f32) -> u64 {
     u64::from(first.to_bits()) << 32 | u64::from(second.to_bits())
 }
 
-/// Returns the packet of a trial or of a probe of the path MTU with `length` bytes, at least those of a
+/// Returns the packet of a trial or of a probe of the path MTU with `length` bytes, but at least those of a
 /// message.
 pub fn padded(message: &Message, length: usize) -> Vec<u8> {
     let mut packet = encode(message).to_vec();
@@ -201,7 +202,7 @@ pub fn padded(message: &Message, length: usize) -> Vec<u8> {
     packet
 }
 
-/// Returns whether a packet is between link-local addresses, which no packet of a site is.
+/// Returns whether a packet is between link-local addresses. Packets of a site never are.
 pub fn is_link_local(packet: &Inner) -> bool {
     let local = |address| matches!(address, IpAddr::V6(a) if a.is_unicast_link_local());
     local(packet.source) || local(packet.destination)
@@ -262,13 +263,13 @@ pub fn decode(packet: &Inner) -> Option<Message> {
     (same && packet.dscp() == dscp).then_some(message)
 }
 
-/// The most that a report may say is queued in bytes, its largest rate in bit/s, and its longest delay
-/// in seconds. A report beyond them is refused.
+/// The bounds of a report: the largest backlog in bytes, the largest rate in bit/s, and the longest delay in
+/// seconds. A report beyond them is rejected.
 const MOST_QUEUED: f32 = 1e11;
 const MOST_RATE: f32 = 1e12;
 const MOST_DELAY: f32 = 60.0;
 
-/// Reads a number that can have been measured.
+/// Reads a number that may be a measurement.
 fn measured(bits: u32, most: f32) -> Option<f32> {
     let value = f32::from_bits(bits);
     (value.is_finite() && value.is_sign_positive() && value <= most).then_some(value)
@@ -342,7 +343,7 @@ mod tests {
             let mut packet = encode(&message);
             packet[bit / 8] ^= 1 << (bit % 8);
             let read = Inner::new(&packet).and_then(|inner| decode(&inner));
-            // Flow label, hop limit and ECN are the network's.
+            // The network may change the flow label, hop limit and ECN.
             prop_assert!(read != Some(message) || matches!(bit / 8, 1..=3 | 7));
         }
     }

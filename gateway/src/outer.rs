@@ -1,8 +1,9 @@
 //! The outer header, into which routers of the operator write virtual delay: eight bytes ahead of the
-//! WireGuard datagram of each in-band half of a control pair, where the site file asks for it. Its layout
-//! and its effects are in `docs/src/gateway/design.md`.
+//! WireGuard datagram of each in-band half of a control pair, if the site file asks for it. Its layout and
+//! its effects are in `docs/src/gateway/design.md`.
 //!
-//! The field has the unit and the width of that of the engines' packets (`accord_transport::wire`).
+//! The field has the unit and the width of the corresponding field of the engines' packets
+//! (`accord_transport::wire`).
 
 use accord_units::Duration;
 
@@ -11,15 +12,15 @@ pub const LENGTH: usize = 8;
 /// The first bytes: the magic number, the version and the flags.
 const BEGIN: [u8; 4] = [0xac, 1, 0, 0];
 
-/// Puts the header of a datagram that has collected nothing ahead of it.
+/// Prepends the header of a datagram that has not yet collected delay.
 pub fn prepend(datagram: &mut Vec<u8>) {
     let mut header = [0; LENGTH];
     header[..4].copy_from_slice(&BEGIN);
     datagram.splice(..0, header);
 }
 
-/// Splits a datagram into the virtual delay of its header and the rest. A datagram without header has
-/// no virtual delay.
+/// Splits a datagram into the virtual delay of its header and the rest. A datagram without the header has no
+/// virtual delay.
 pub fn split(datagram: &[u8]) -> (Duration, &[u8]) {
     match datagram.split_at_checked(LENGTH) {
         Some(([0xac, 1, 0, 0, delay @ ..], rest)) => {
@@ -31,8 +32,8 @@ pub fn split(datagram: &[u8]) -> (Duration, &[u8]) {
     }
 }
 
-/// Adds virtual delay to a datagram that has the header, up to the largest value of the field, as a
-/// router does. Returns whether it has one.
+/// Adds virtual delay to a datagram with the header, as a router does, up to the largest value of
+/// the field. Returns whether there is a header.
 pub fn add(datagram: &mut [u8], more: Duration) -> bool {
     let Some((header, _)) = datagram.split_at_mut_checked(LENGTH) else {
         return false;

@@ -1,24 +1,24 @@
-//! Finds the largest packet that the path to a peer takes, by probes alone [RFC 8899].
+//! Finds the largest packet that the path to a peer takes, with probes only [RFC 8899].
 //!
-//! A probe is a control message of the size in question, which must not be fragmented on its way. The
-//! peer answers it. Messages of ICMP about sizes are not believed: anybody on the Internet can send
-//! one. All sizes are of packets inside of the tunnel.
+//! A probe is a control message of the size in question, which must not be fragmented on its way. The peer
+//! answers it. ICMP messages about sizes are not believed, because anybody on the Internet can send one. All
+//! sizes are those of packets inside the tunnel.
 //!
-//! The search confirms the base, tries the largest size, and then halves the interval [RFC 8899 §5.3].
-//! On most paths that is two round trips.
+//! The search confirms the base, tries the largest size, and then halves the interval [RFC 8899 §5.3]. On
+//! most paths this takes two round trips.
 //!
 //! Departures from the source: `docs/src/gateway/design.md`.
 
 use accord_units::{Duration, Time};
 
-/// BASE_PLPMTU [RFC 8899 §5.1.2], the least MTU of IPv6 inside of the tunnel: most paths take it.
+/// BASE_PLPMTU [RFC 8899 §5.1.2], the least MTU of IPv6 inside the tunnel, which most paths take.
 pub const BASE: u16 = 1280;
-/// MIN_PLPMTU [RFC 8899 §5.1.2], which every host of IPv4 takes: it is used if the base does not fit.
+/// MIN_PLPMTU [RFC 8899 §5.1.2], which every IPv4 host takes. It is used if the base does not fit.
 pub const LEAST: u16 = 576;
-/// MAX_PROBES [RFC 8899 §5.1.2]: the probes that fail before a size does.
+/// MAX_PROBES [RFC 8899 §5.1.2]: the number of probes that must fail before a size fails.
 const PROBES: u32 = 3;
-/// PROBE_TIMER [RFC 8899 §5.1.1, RFC 8085 §3.1.1]: the least time that a probe is waited for, and that
-/// time in round trips.
+/// PROBE_TIMER [RFC 8899 §5.1.1, RFC 8085 §3.1.1]: the least wait for an answer to a probe, and the wait in
+/// round trips.
 const TIMER: Duration = Duration::from_secs(1);
 const ROUNDS: u64 = 3;
 /// CONFIRMATION_TIMER [RFC 8899 §5.1.1]: the time from one confirmation to the next.
@@ -27,46 +27,46 @@ const CONFIRM: Duration = Duration::from_secs(10);
 const SUSPECT: Duration = Duration::from_secs(1);
 /// PMTU_RAISE_TIMER [RFC 8899 §5.1.1]: the time after which a larger size is tried again.
 const RAISE: Duration = Duration::from_secs(600);
-/// The search ends where the sizes that fit and that do not are so close.
+/// The search ends when the largest size that fits and the smallest that does not are this close.
 const GRAIN: u16 = 8;
 
-/// A probe that is to be sent.
+/// A probe to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// The number of the probe and of its answer.
     pub number: u64,
-    /// The size of the packet inside of the tunnel, in bytes.
+    /// The size of the packet inside the tunnel, in bytes.
     pub size: u16,
 }
 
 /// The search for the largest packet of a path.
 #[derive(Clone, Debug)]
 pub struct PathMtu {
-    /// The largest size that is of use.
+    /// The largest useful size.
     most: u16,
     /// The largest size that is known to fit, in bytes.
     pub fits: Option<u16>,
-    /// All sizes from here on are taken not to fit.
+    /// All sizes from this one on are presumed not to fit.
     fails: u16,
     /// True if a size has failed since the path was new, so only sizes that are known to fit are
     /// sent.
     limited: bool,
     /// True if the base has failed.
     narrow: bool,
-    /// The probe under way, and when it was sent.
+    /// The probe under way, and the time at which it was sent.
     probe: Option<(Probe, Time)>,
-    /// The probes of this size that failed.
+    /// The number of failed probes of this size.
     failed: u32,
     number: u64,
-    /// When the search ended, if it has.
+    /// The time at which the search ended, if it has.
     complete: Option<Time>,
-    /// When the size was last confirmed.
+    /// The time at which the size was last confirmed.
     confirmed: Time,
-    /// When [`PathMtu::next()`] has something to do.
+    /// The time of the next work for [`PathMtu::next()`].
     pub next: Time,
-    /// When something was last heard of the peer.
+    /// The time at which the peer was last heard.
     heard: Time,
-    /// The bytes that were lost and that had arrived when losses were last looked at.
+    /// The bytes lost and arrived when losses were last examined.
     counted: (u64, u64),
 }
 
@@ -105,14 +105,13 @@ impl PathMtu {
         }
     }
 
-    /// Notes that something of the peer has arrived, an answer to a probe or anything else that it
-    /// sends on being asked.
+    /// Notes that a message of the peer has arrived: an answer to a probe or to another request.
     pub fn on_heard(&mut self, now: Time) {
         self.heard = now;
     }
 
-    /// Takes the bytes of data that were lost and that have arrived since the start. If more is lost
-    /// than arrives, the size is confirmed soon.
+    /// Takes the bytes of data lost and arrived since the start. If more is lost than arrives, the size is
+    /// confirmed soon.
     pub fn on_losses(&mut self, lost: u64, arrived: u64, now: Time) {
         let before = std::mem::replace(&mut self.counted, (lost, arrived));
         let gone = lost.saturating_sub(before.0);
@@ -134,7 +133,7 @@ impl PathMtu {
             None => now,
             Some(_) => now + CONFIRM,
         };
-        // A search may have begun above the sizes that are known to fit.
+        // A search may have begun above the sizes known to fit.
         self.fits = Some(self.fits.map_or(size, |fits| fits.max(size)));
         self.confirmed = now;
         if size >= self.most {
@@ -160,7 +159,7 @@ impl PathMtu {
             && self.failed == 0
             && (self.fits.is_none() || now.since(at) >= RAISE && self.fits < Some(self.most))
         {
-            // The path may take more by now.
+            // The path may take larger packets by now.
             (self.complete, self.fails) = (None, self.most + 1);
         }
         let Some(size) = self.size(now) else {
@@ -178,7 +177,8 @@ impl PathMtu {
     fn fail(&mut self, size: u16) {
         self.limited = true;
         if self.fits.is_some_and(|fits| size <= fits) {
-            // A size that did fit does not any more: a black hole. Or else bad luck: it is tried again.
+            // A size that used to fit no longer does: a black hole. It may also be bad luck, so the size is
+            // tried again.
             (self.fits, self.complete) = (None, None);
             self.fails = self.most + 1;
             return;
@@ -187,7 +187,7 @@ impl PathMtu {
         self.fails = self.fails.min(size);
     }
 
-    /// Returns the size to probe now. Ends the search if there is none left.
+    /// Returns the size to probe now. Ends the search if there is none.
     fn size(&mut self, now: Time) -> Option<u16> {
         if self.complete.is_some() {
             return self.fits;
@@ -220,7 +220,7 @@ mod tests {
         takes: u16,
         now: Time,
         probes: u32,
-        /// The answer under way, and when it arrives.
+        /// The answer under way, and the time of its arrival.
         answer: Option<(Time, Probe)>,
     }
 
@@ -235,8 +235,8 @@ mod tests {
             }
         }
 
-        /// Lets time pass. Each probe that `arrives` is answered, and something else of the peer
-        /// arrives ten times per second if it is `there`.
+        /// Lets time pass. Each probe that `arrives` is answered. If the peer is `there`, other
+        /// messages from it arrive ten times per second.
         fn run(&mut self, seconds: u64, there: bool, mut arrives: impl FnMut() -> bool) {
             let round_trip = Duration::from_ms(20);
             for ms in 0..1000 * seconds {
@@ -266,7 +266,7 @@ mod tests {
         path.run(1, true, || true);
         assert_eq!(path.search.fits, Some(1420));
         assert_eq!(path.probes, 2);
-        // From then on a probe each 10 s.
+        // From then on there is a probe every 10 s.
         path.run(100, true, || true);
         assert!((11..=13).contains(&path.probes), "{} probes", path.probes);
     }
@@ -292,7 +292,7 @@ mod tests {
         assert!(path.search.limit() <= 1390, "{}", path.search.limit());
         path.run(20, true, || true);
         assert!((1382..=1390).contains(&path.search.limit()));
-        // Even one that is narrower than the base.
+        // This holds even for a path narrower than the base.
         path.takes = 1000;
         path.run(60, true, || true);
         assert!((992..=1000).contains(&path.search.limit()));
@@ -344,7 +344,7 @@ mod tests {
             path.run(1, true, &mut arrives);
             limited += u32::from(path.search.limit() < 1420);
         }
-        // Three of three are lost once in a thousand times, which is each three hours.
+        // Three of three probes are lost once in a thousand times, which is every three hours.
         assert!(limited < 36, "{limited} of 3600 s");
     }
 

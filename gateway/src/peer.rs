@@ -40,12 +40,12 @@ pub struct Way {
     pub to: SocketAddr,
     /// The octet of DSCP and ECN.
     pub tos: u8,
-    /// True if it goes in one piece or not at all.
+    /// True if it is sent in one piece or not at all.
     pub whole: bool,
 }
 
-/// The counts of data per round trip. More of them would leave a link better used by less than a
-/// percent, and cost as much again: 140 bytes each.
+/// The number of counts of data per round trip. More of them would improve the use of a link by
+/// less than one per cent, and cost the same amount again: 140 bytes each.
 const COUNTS: f64 = 10.0;
 
 /// A peer and its tunnel.
@@ -53,17 +53,18 @@ const COUNTS: f64 = 10.0;
 pub struct Peer {
     /// The configuration in the site file.
     pub config: PeerConfig,
-    /// The address of its socket, if known.
+    /// The address of the peer's socket, if known.
     pub endpoint: Option<SocketAddr>,
-    /// When something authentic last arrived in a session, and when a handshake was last begun or
+    /// The time of the last authentic arrival in a session, and that of the last handshake begun or
     /// answered.
     pub(crate) heard: Time,
     pub(crate) greeted: Time,
-    /// When this end began to call the peer at its latest endpoint, if it may have another one.
+    /// The time at which this end began to call the peer at its latest endpoint, if the peer may
+    /// have another one.
     pub(crate) called: Option<Time>,
     /// The packets that wait to be sent.
     pub edge: Edge,
-    /// The search for the largest packet that the path takes, unless the site file says it.
+    /// The search for the largest packet that the path takes, unless the site file sets it.
     pub path_mtu: Option<PathMtu>,
     /// The sending half.
     pub sender: Sender,
@@ -73,15 +74,16 @@ pub struct Peer {
     pub repairs: Repairs<Head>,
     /// The datagrams that have not arrived.
     pub(crate) gaps: Gaps,
-    /// The kept part of the contract.
+    /// The record of the kept part of the contract.
     pub promise: Promise,
     /// The keys of the latest session, of this end and of the peer.
     pub(crate) keys: Option<(PublicKey, PublicKey)>,
-    /// The handshakes that the peer has made or answered.
+    /// The number of handshakes that the peer has made or answered.
     pub handshakes: u64,
     /// The packets that wait for others of their flows, which the peer sends again.
     pub(crate) order: Order<Vec<u8>>,
-    /// The longest time for which they wait. It is zero if the peer does not send lost packets again.
+    /// The longest time for which these packets wait. It is zero if the peer does not send lost packets
+    /// again.
     pub(crate) wait: Duration,
     /// The secret of the flows' numbers.
     pub(crate) secret: u64,
@@ -89,9 +91,9 @@ pub struct Peer {
     pub sent: Vec<Traffic>,
     /// The received packets.
     pub received: Traffic,
-    /// The packets that arrived with the mark of a router.
+    /// The number of packets that arrived with the mark of a router.
     pub marked: u64,
-    /// When there is something to do for it, unless something arrives before.
+    /// The time of the peer's next work, unless something arrives before.
     pub(crate) due: Time,
     /// The limit of ICMP messages to senders of packets that are too large.
     pub(crate) tells: Limit,
@@ -140,7 +142,7 @@ impl Control {
 }
 
 impl Peer {
-    /// Creates a peer of which nothing is known yet. `seed` is random.
+    /// Creates a peer about which nothing is known yet. `seed` is random.
     pub fn new(config: &PeerConfig, interface: &Interface, control: &Control, seed: u64) -> Peer {
         let packet = interface.packet();
         let run = (seed >> 32) as u32;
@@ -199,7 +201,7 @@ impl Peer {
         self.config = config.clone();
     }
 
-    /// Passes a packet of the peer on, and those that waited for it, or lets it wait.
+    /// Passes on a packet of the peer and those that waited for it, or lets the packet wait.
     pub(crate) fn put_in_order(
         &mut self,
         packet: &[u8],
@@ -219,7 +221,7 @@ impl Peer {
         );
     }
 
-    /// Sets where the peer is, and logs why. Another place is another path.
+    /// Sets the place of the peer, and logs the reason. Another place means another path.
     pub(crate) fn set_endpoint(&mut self, endpoint: Option<SocketAddr>, reason: &str) {
         if self.endpoint != endpoint {
             let text = |e: Option<SocketAddr>| e.map_or("none".into(), |e| e.to_string());
@@ -258,14 +260,14 @@ impl Peer {
         );
     }
 
-    /// Returns whether the largest packet that the path takes is being found out. A peer that does not
-    /// report would not answer probes, and one in mode bypass is asked nothing.
+    /// Returns whether the search for the largest packet of the path is active. A peer that does not report
+    /// would not answer probes, and one in mode bypass is not asked.
     pub(crate) fn is_probed(&self) -> bool {
         let reports = matches!(self.sender.state, State::Controlled | State::Blind);
         self.path_mtu.is_some() && reports && self.sender.mode != Mode::Bypass
     }
 
-    /// Returns the way of a datagram with this octet of DSCP and ECN, if it is known where the peer is.
+    /// Returns the way of a datagram with this octet of DSCP and ECN, if the place of the peer is known.
     /// Routers may cut a datagram that is too long if the path MTU is not discovered.
     pub(crate) fn way(&self, tos: u8) -> Option<Way> {
         Some(Way { to: self.endpoint?, tos, whole: self.is_probed() })

@@ -1,18 +1,18 @@
 //! The kept part of the contract of a tunnel, second by second.
 //!
-//! A contract is a promise for the time in which there is data for it. So a second counts only if
-//! packets waited at the edge for nearly all of it, and if reports came: the bytes that arrived in such
-//! seconds, over the contract, are the part that was kept. Connections that losses have slowed down leave
-//! no packets waiting, so such seconds say nothing.
+//! A contract is a promise for the time in which there is data for it. So a second counts only if packets
+//! waited at the edge for nearly all of it, and if reports came. The kept part is the ratio of the bytes that
+//! arrived in such seconds to the contract. Connections slowed down by losses leave no packets waiting, so
+//! such seconds reveal nothing.
 
 use accord_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
 
 /// The length of a window.
 const WINDOW: Duration = Duration::from_secs(1);
-/// The part of a window in which packets have to wait for it to count.
+/// The fraction of a window in which packets must wait for it to count.
 const BUSY: f64 = 0.9;
-/// The windows of the latest part that was kept.
+/// The number of windows over which the latest kept part is taken.
 const LATEST: usize = 10;
 
 /// The state of a tunnel at a moment.
@@ -31,20 +31,20 @@ pub struct Moment {
 /// The seconds of a tunnel.
 #[derive(Clone, Debug, Default)]
 pub struct Promise {
-    /// When the window in hand began, and the bytes that had arrived then.
+    /// The start of the current window, and the bytes that had arrived by then.
     began: Option<(Time, u64)>,
     /// The latest look, and its time.
     latest: (Time, Moment),
-    /// The time of the window in hand with packets that waited, and that at the limit.
+    /// The time with waiting packets in the current window, and the time at the limit.
     waiting: Duration,
     limited: Duration,
-    /// True if reports came at each look of the window in hand.
+    /// True if reports had come at each look in the current window.
     reported: bool,
     /// The length and the arrivals of the latest windows that count.
     counted: VecDeque<(Duration, u64)>,
     /// True if the limit held the tunnel for most of the latest window.
     pub is_limited: bool,
-    /// The time that counts since the start, and the bytes that arrived in it.
+    /// The total time that counts since the start, and the bytes that arrived in it.
     pub busy: (Duration, u64),
     /// The time at the limit since the start.
     pub at_limit: Duration,
@@ -93,7 +93,7 @@ impl Promise {
         (promised > 0.0).then(|| bytes as f64 / promised)
     }
 
-    /// Forgets the latest windows, since there is another contract.
+    /// Drops the latest windows, because the contract has changed.
     pub fn forget(&mut self) {
         self.counted.clear();
         self.began = None;
@@ -106,7 +106,7 @@ mod tests {
 
     const CONTRACT: Rate = Rate::from_bps(8_000_000);
 
-    /// A tunnel that is looked at each 10 ms.
+    /// A tunnel that is examined every 10 ms.
     struct Tunnel(Promise, Time, Moment);
 
     impl Tunnel {
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(tunnel.kept(), None);
     }
 
-    /// Without reports nothing is known of what arrives.
+    /// Without reports the arrivals are unknown.
     #[test]
     fn seconds_without_reports_do_not_count() {
         let mut tunnel = Tunnel::new();

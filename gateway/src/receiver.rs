@@ -1,5 +1,5 @@
-//! The receiving half of a tunnel: it measures what arrives, answers each pair by a report, and some of
-//! the data between pairs by counts.
+//! The receiving half of a tunnel: it measures arrivals, answers each pair with a report, and some of the
+//! data between pairs with counts.
 
 use crate::message::{Answer, Count, Half};
 use accord_control::Meter;
@@ -8,8 +8,8 @@ use accord_transport::Segment;
 use accord_transport::tunnel::{Egress, Queuing};
 use accord_units::{Bytes, Duration, Time};
 
-/// The most counts between two pairs, those of some 25 round trips: half of the pairs may get lost, and
-/// a sender without pairs has no use for counts.
+/// The most counts between two pairs: those of about 25 round trips. Half of the pairs may get lost, but a
+/// sender without pairs does not use counts.
 const MOST_COUNTS: u32 = 256;
 
 /// The receiving half of a tunnel.
@@ -19,27 +19,26 @@ pub struct Receiver {
     /// The counts per round trip.
     per_round_trip: f64,
     egress: Egress,
-    /// True if data is to be answered by a count.
+    /// True if a count should answer data.
     count_due: bool,
     /// The counts since the latest pair.
     counted: u32,
     /// The run of the sender.
     run: Option<u32>,
-    /// The sender's count less the count here, known from the first pair on.
+    /// The sender's count less the receiver's, known from the first pair on.
     offset: Option<u64>,
     queuing: Queuing,
     /// The most virtual delay that counts.
     most_virtual: Duration,
-    /// The queuing delay that the latest pair found.
+    /// The queuing delay found by the latest pair.
     pub queued: Duration,
     /// The number of pairs that were answered.
     pub pairs: u64,
 }
 
 impl Receiver {
-    /// Creates a receiver that has received nothing. `meter` and the number of `counts` per round
-    /// trip are those of the controller's family. More virtual delay of a pair than `most_virtual` does not
-    /// count.
+    /// Creates a receiver that has received nothing. `meter` and the number of `counts` per round trip are
+    /// those of the controller's family. Virtual delay of a pair beyond `most_virtual` does not count.
     pub fn new(meter: Meter, counts: f64, signal: Signal, most_virtual: Duration) -> Receiver {
         Receiver {
             egress: Egress::new(meter.clone(), counts),
@@ -56,7 +55,7 @@ impl Receiver {
         }
     }
 
-    /// Sets the signal to go by, and the most virtual delay that counts.
+    /// Sets the signal to use, and the most virtual delay that counts.
     pub fn set_signals(&mut self, signal: Signal, most_virtual: Duration) {
         self.queuing.set_signal(signal);
         self.most_virtual = most_virtual;
@@ -67,8 +66,9 @@ impl Receiver {
         self.count_due |= self.egress.on_data(size, 0.0, at).is_some();
     }
 
-    /// Returns the count to send back, if one is due: at most one for all the data that arrived
-    /// together. There is none before the first pair, which has the start of the sender's count.
+    /// Returns the count to send back, if one is due: at most one for all data that arrived
+    /// together. There is none before the first pair, which carries the start of the sender's
+    /// count.
     pub fn count(&mut self) -> Option<Count> {
         if !std::mem::take(&mut self.count_due) || self.counted == MOST_COUNTS {
             return None;
@@ -112,7 +112,7 @@ impl Receiver {
             by_delay: self.queuing.signal() == Signal::Delay,
         };
         if half.number == 0 {
-            // A probe of a tunnel that has nothing to send.
+            // This is a probe of a tunnel that has nothing to send.
             return Some(answer);
         }
         // Losses before the first pair are not known.
@@ -133,7 +133,7 @@ impl Receiver {
         Some(answer)
     }
 
-    /// Forgets the numbers of another run of the sender. The path is the same one.
+    /// Drops the numbers of another run of the sender. The path stays the same.
     fn begin_run(&mut self, run: u32) {
         if self.run != Some(run) {
             self.run = Some(run);
@@ -204,7 +204,7 @@ mod tests {
             }
         }
 
-        /// Sends without other limit for `length`. Returns the data packets that arrived.
+        /// Sends for `length` without any other limit. Returns the data packets that arrived.
         fn run(&mut self, length: Duration) -> u64 {
             let (until, before) = (self.now + length, self.arrived);
             while self.now < until {
@@ -300,7 +300,7 @@ mod tests {
         for number in 0..2000 {
             let sent = tunnels[0].ends[0].sender.sent();
             let sender = &mut tunnels[0].ends[0].sender;
-            // One of another run, and one from long before.
+            // A count of another run, and one from long before.
             let (run, received) = [(7, sent), (7, u64::MAX), (1, 0), (1, sent / 100)][number % 4];
             sender.on_count(&Count { run, received });
             let arrived = tunnels.each_mut().map(|t| t.run(Duration::from_ms(1)));

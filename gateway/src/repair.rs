@@ -1,4 +1,4 @@
-//! The places of datagrams of WireGuard, by which lost packets are sent again.
+//! The places of WireGuard datagrams, which identify lost packets for retransmission.
 
 use accord_transport::tunnel::repair::Place;
 
@@ -8,7 +8,7 @@ const DATA: u8 = 4;
 const INDEX: std::ops::Range<usize> = 4..8;
 const COUNTER: std::ops::Range<usize> = 8..16;
 
-/// Reads the place of a datagram of WireGuard, if it has data.
+/// Reads the place of a WireGuard datagram, if it has data.
 pub fn place(datagram: &[u8]) -> Option<Place> {
     let index = datagram.get(INDEX)?.try_into().ok()?;
     let counter = datagram.get(COUNTER)?.try_into().ok()?;

@@ -1,4 +1,4 @@
-//! Networks and the peers that they are behind.
+//! Networks and the peers behind which they are.
 
 use crate::config::Site;
 use ipnet::IpNet;
@@ -18,7 +18,7 @@ impl Routes {
         Routes(routes)
     }
 
-    /// Returns the peer that an address is behind.
+    /// Returns the peer behind which an address is.
     pub fn peer(&self, address: IpAddr) -> Option<usize> {
         let mut routes = self.0.iter();
         let found = routes.find(|(network, _)| network.contains(&address));

@@ -1,9 +1,10 @@
-//! The sending half of a tunnel: when a packet may go, and when a control message goes.
+//! The sending half of a tunnel: it decides when a packet may be sent, and when a control message
+//! is sent.
 //!
 //! The pace is that of the controller or, without control, the cap: `docs/src/gateway/design.md` has the
-//! states of the other end. In mode bypass there is no pace.
-//! A sender works as of the time when its work was due, up to [`BURST`] back. So a machine that wakes
-//! late keeps the rate, and sends no more than that at once.
+//! states of the other end. In mode bypass there is no pace. A sender acts as of the time at which its work
+//! was due, up to [`BURST`] ago. So a machine that wakes late keeps the rate, but sends no more than that
+//! amount at once.
 
 use crate::breaker::Breaker;
 use crate::config::{Mode, PeerConfig};
@@ -14,27 +15,28 @@ use accord_transport::tunnel::{Ingress, repair};
 use accord_transport::{Pacer, Segment, View};
 use accord_units::{Bytes, Duration, Rate, Time, words};
 
-/// The longest time that a sender makes up for.
+/// The longest time that a sender makes up.
 pub const BURST: Duration = Duration::from_ms(1);
-/// The shortest round trip as the controller sees it. Reports that come sooner wait until then: on a
-/// path of microseconds a pair per round trip would cost more than the data, and most of the measured
-/// delay would be the lateness of threads.
+/// The shortest round trip for the controller. Reports that come sooner wait until then. On a path of
+/// microseconds a pair per round trip would cost more than the data, and most of the measured delay would be
+/// the lateness of threads.
 const ROUND: Duration = Duration::from_ms(2);
-/// The time from one probe to the next while nothing is known of the peer.
+/// The time from one probe to the next while the peer is unknown.
 const FIRST_PROBE: Duration = Duration::from_ms(100);
-/// The pause of data before each of those probes. A tunnel that sends more than the path carries keeps
-/// the buffer full, and a probe that always follows a packet would always find it so.
+/// The pause of data before each of those probes. A tunnel that sends more than the path carries keeps the
+/// buffer full, and a probe that always follows a packet would always find it full.
 const PAUSE: Duration = Duration::from_ms(5);
-/// The same time while there is nothing to send, and its maximum, if the peer is plain WireGuard.
+/// The time from one probe to the next while there is nothing to send, and its maximum, if the peer
+/// is plain WireGuard.
 const PROBE: Duration = Duration::from_secs(1);
 const LONGEST_PROBE: Duration = Duration::from_secs(16);
-/// The time after the first probe from which on a peer that did not answer is plain WireGuard. A
-/// session that does not work has been restarted by then.
+/// The time after the first probe at which an unresponsive peer counts as plain WireGuard. By then
+/// a session that does not work has been restarted.
 const PLAIN: Duration = Duration::from_secs(8);
-/// The time without reports after which the controller has no say, and that in round trips.
+/// The time without reports after which the controller is ignored, and the same in round trips.
 const BLIND: Duration = Duration::from_secs(2);
 const BLIND_ROUNDS: f64 = 8.0;
-/// The part of its limit that a tunnel has queued, at least, while the limit holds it.
+/// The least fraction of its limit that a tunnel has queued while the limit holds it.
 const AT_LIMIT: f64 = 0.9;
 
 words! {
@@ -57,9 +59,9 @@ words! {
 pub enum Next {
     /// Send this control message.
     Message(Message),
-    /// Send the packet whose turn it is.
+    /// Send the next packet.
     Data,
-    /// Ask again at this time, or when something has arrived.
+    /// Ask again at this time, or when something arrives.
     Wait(Time),
 }
 
@@ -83,29 +85,29 @@ pub struct Sender {
     /// The run of this sender, by which the other end distinguishes it from earlier runs of the same
     /// gateway.
     run: u32,
-    /// When the latest report came.
+    /// The time of the latest report.
     reported: Time,
     /// The latest report.
     pub latest: Option<Answer>,
-    /// The virtual delay of the latest report in seconds, as far as it counts.
+    /// The virtual delay in the latest report in seconds, as far as it counts.
     virtual_s: f64,
-    /// The number of the latest pair, and when its report counts at the earliest.
+    /// The number of the latest pair, and the earliest time at which its report counts.
     pair: (u64, Time),
     /// The bytes that were in flight when the latest pair was sent.
     ahead: u64,
-    /// A report that came before.
+    /// A report that came before that time.
     early: Option<Answer>,
-    /// Since when data goes unreported.
+    /// The time since which data is unreported, if any.
     unreported: Option<Time>,
-    /// Since when it is blind, or since the breaker was re-armed then.
+    /// The time since which the sender is blind, or since the breaker was re-armed while it was.
     blind: Option<Time>,
-    /// When the first probe went, and when the next one is due.
+    /// The time of the first probe, and that of the next one.
     first_probe: Option<Time>,
     next_probe: Time,
     probe_wait: Duration,
-    /// The in-band half that follows the out-of-band half of a probe.
+    /// True if the in-band half of a probe must follow its out-of-band half.
     in_band: bool,
-    /// The time of the packet that is due next, so lateness does not count.
+    /// The due time of the next packet, which makes the sender independent of lateness.
     planned: Option<Time>,
     /// The number of pairs that reported a loss.
     pub losses: u64,
@@ -114,7 +116,7 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Creates a sender for packets of at most `packet` bytes. `run` is another one after each start.
+    /// Creates a sender for packets of at most `packet` bytes. `run` differs after each start.
     pub fn new(
         controller: AnyController,
         sending: Sending,
@@ -165,8 +167,8 @@ impl Sender {
         (self.planned, self.blind) = (None, None);
     }
 
-    /// Returns the action at `now`. `head` is the size of the packet whose turn it is, and `waiting`
-    /// the number of those that wait, this one included.
+    /// Returns the action at `now`. `head` is the size of the next packet, and `waiting` the number of
+    /// waiting packets, including this one.
     pub fn next(&mut self, head: Option<Bytes>, waiting: u64, now: Time) -> Next {
         if self.mode == Mode::Bypass {
             return match head {
@@ -191,7 +193,7 @@ impl Sender {
         }
         self.look(now);
         let controlled = matches!(self.state, State::Controlled | State::Blind);
-        // Late work counts from the time when it was due.
+        // Late work counts from its due time.
         let at = match self.planned {
             Some(due) if head.is_some() => due.max(before(now)).min(now),
             _ => now,
@@ -203,8 +205,8 @@ impl Sender {
         }
         if controlled {
             self.ingress.on_wake(now);
-            // If only the cap holds data back, the tunnel has too little to send, from the controller's
-            // point of view.
+            // If only the cap holds back data, the tunnel has too little to send from the controller's point
+            // of view.
             let cap_binds = capped && self.ingress.next_data() <= at;
             let offered = if cap_binds { 0 } else { waiting };
             self.ingress.set_waiting(offered);
@@ -226,7 +228,7 @@ impl Sender {
                     if self.is_held() && !cap_binds && head.is_some() && again > at {
                         self.planned = Some(again).filter(|t| *t < Time::MAX);
                         return match again <= now {
-                            // It became due while this machine was late.
+                            // The packet became due while this machine was late.
                             true => self.next(head, waiting, now),
                             false => Next::Wait(wake.min(again)),
                         };
@@ -250,7 +252,7 @@ impl Sender {
         self.release(size, at, false)
     }
 
-    /// Lets a packet go, which the ingress has counted or not.
+    /// Releases a packet, which the ingress may or may not have counted.
     fn release(&mut self, size: Bytes, at: Time, counted: bool) -> Next {
         if !counted {
             self.ingress.pass(size, at);
@@ -261,7 +263,7 @@ impl Sender {
         Next::Data
     }
 
-    /// Returns whether the controller holds packets back.
+    /// Returns whether the controller holds back packets.
     fn is_held(&self) -> bool {
         self.mode == Mode::Enforce && self.state == State::Controlled
     }
@@ -282,7 +284,7 @@ impl Sender {
         Half { run: self.run, number, sent: now.as_ps() }
     }
 
-    /// Returns a half of a probe if one is due. A tunnel with pairs of its own needs none.
+    /// Returns a half of a probe if one is due. A tunnel with its own pairs needs no probes.
     fn probe(&mut self, now: Time) -> Option<Message> {
         if std::mem::take(&mut self.in_band) {
             return Some(Message::InBand(self.half(0, now), 0, self.wait()));
@@ -302,7 +304,7 @@ impl Sender {
         Some(Message::OutOfBand(self.half(0, now)))
     }
 
-    /// Notices that no reports come, although data goes.
+    /// Detects that no reports come although data is sent.
     fn look(&mut self, now: Time) {
         let round = self.ingress.round_trip().smoothed();
         let patience = BLIND.max(round.mul_f64(BLIND_ROUNDS));
@@ -323,7 +325,7 @@ impl Sender {
         }
         (self.first_probe, self.probe_wait) = (None, PROBE);
         if answer.number == 0 {
-            // The peer is a gateway, so pairs may go. They need not be answered.
+            // The peer is a gateway, so pairs may be sent. They may go unanswered.
             if matches!(self.state, State::Unknown | State::Plain) {
                 self.state = State::Controlled;
                 self.unreported = None;
@@ -343,19 +345,19 @@ impl Sender {
         }
     }
 
-    /// Takes a count of the other end. Counts are cumulative, so a lost one costs time only. A
-    /// count of another run, or of less than before, is ignored.
+    /// Takes a count of the other end. Counts are cumulative, so a lost one costs only time.
+    /// Ignores a count of another run, or one below an earlier count.
     pub fn on_count(&mut self, count: &Count) {
         if count.run == self.run {
             self.ingress.on_count(count.received, self.virtual_s);
         }
     }
 
-    /// Lets the controller have a report.
+    /// Passes a report to the controller.
     fn apply(&mut self, answer: &Answer, now: Time) {
-        // No more can be queued than was in flight, when the pair was sent or since. A delay that is not
-        // of the network, such as that of a thread that has to wait for its processor, times a high rate
-        // would seem to be more.
+        // The backlog cannot exceed the data that was in flight when the pair was sent or since. A delay
+        // outside the network, such as that of a thread that waits for its processor, times a high rate would
+        // appear to be more.
         let most = self.ahead.max(self.ingress.in_flight()) as f64;
         // The virtual delay may exceed that, up to the bound in the site file. The field is not
         // authenticated, so it does not count below the contract.
@@ -379,18 +381,18 @@ impl Sender {
         self.ingress.on_report(&report, now);
         let (lost, arrived) = (self.ingress.lost(), self.ingress.arrived());
         self.breaker.on_report(lost, arrived, now);
-        // A report may let packets go that were to wait.
+        // A report may release packets that were waiting.
         if self.is_held() {
             self.planned = None;
         }
     }
 
-    /// The bytes of data that are known to be lost, and those that are known to have arrived.
+    /// The bytes of data known to be lost, and those known to have arrived.
     pub fn losses_and_arrivals(&self) -> (u64, u64) {
         (self.ingress.lost(), self.ingress.arrived())
     }
 
-    /// The smoothed round-trip time, zero before it was measured.
+    /// The smoothed round-trip time, or zero before the first measurement.
     pub fn round_trip(&self) -> Duration {
         self.ingress.round_trip().smoothed()
     }
@@ -400,12 +402,12 @@ impl Sender {
         self.ingress.timeouts()
     }
 
-    /// Returns the time for which data goes without a report, if it does.
+    /// Returns the time for which data has been unreported, if any.
     pub(crate) fn unreported_for(&self, now: Time) -> Option<Duration> {
         self.unreported.map(|since| now.since(since))
     }
 
-    /// Sends a probe as soon as possible, since the path is another one.
+    /// Sends a probe as soon as possible, because the path has changed.
     pub(crate) fn probe_now(&mut self, now: Time) {
         self.next_probe = self.next_probe.min(now);
     }
@@ -415,8 +417,8 @@ impl Sender {
         self.ingress.sent()
     }
 
-    /// The rate that the tunnel may send at: the controller's, also in mode shadow, and at most the
-    /// cap.
+    /// The rate at which the tunnel may send: the controller's, also in mode shadow, but at most
+    /// the cap.
     pub fn rate(&self) -> Rate {
         let (rate, cap) = (self.ingress.controller().allowance().pacing, self.cap());
         match self.state {
@@ -425,7 +427,7 @@ impl Sender {
         }
     }
 
-    /// The highest rate that the tunnel may send at. In mode shadow a tripped breaker is shown only.
+    /// The highest rate at which the tunnel may send. In mode shadow a tripped breaker is only reported.
     fn cap(&self) -> Rate {
         if self.breaker.is_tripped() && self.mode == Mode::Enforce {
             self.breaker.config.rate.min(self.cap)
@@ -474,8 +476,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whatever a peer reports that a message can say (rates of 10^12, bytes and times that go
-        /// back, pairs that were never sent), the pace and the data sent are within the cap.
+        /// For any report that fits into a message (rates of 10^12, decreasing bytes and times,
+        /// pairs that were never sent), the pace and the data sent are within the cap.
         #[test]
         fn nonsense_moves_the_pace_within_the_cap_only(
             lies in prop::collection::vec(
@@ -509,7 +511,7 @@ mod tests {
                     run: 1,
                     received: [received, sent, sent / 2, 0][delay],
                 });
-                // 50 ms with data that always waits.
+                // 50 ms in which data always waits.
                 while now.since(began) < Duration::from_ms(50) {
                     match sender.next(Some(size), 1000, now) {
                         Next::Data => sent += size.get(),

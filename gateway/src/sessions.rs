@@ -1,13 +1,13 @@
-//! The sessions of a gateway with its peers: who they are, and what keeps packets secret.
+//! The sessions of a gateway with its peers: their identities, and the encryption of packets.
 
 use crate::keys::PublicKey;
 use accord_units::Time;
 use std::net::SocketAddr;
 
-/// The sessions of a gateway, one for each peer. Peers are named by their place.
+/// The sessions of a gateway, one per peer. Peers are identified by their index.
 pub trait Sessions {
-    /// Takes a datagram that arrived at `at`. A packet in it, and any answer, are put into `out` in place
-    /// of its contents.
+    /// Takes a datagram that arrived at `at`. A packet in the datagram, and any answer, replace the contents
+    /// of `out`.
     fn open(&mut self, from: SocketAddr, datagram: &[u8], at: Time, out: &mut Vec<u8>) -> Opened;
 
     /// Puts the datagram of a packet to a peer into `out`, in place of its contents. Returns `false` if
@@ -20,10 +20,10 @@ pub trait Sessions {
     /// Begins a session with a peer, unless that is under way, or `again` if it is.
     fn greet(&mut self, peer: usize, again: bool, send: &mut dyn FnMut(&[u8]));
 
-    /// Runs the timers of a session with a peer; to be called some times per second.
+    /// Runs the timers of a session with a peer. Call it several times per second.
     fn tick(&mut self, peer: usize, now: Time, send: &mut dyn FnMut(&[u8]));
 
-    /// Returns the seconds since the keys of a session were agreed on.
+    /// Returns the seconds since the agreement on the keys of a session.
     fn age(&self, peer: usize) -> Option<u64>;
 
     /// Returns the keys of a session, of this end and of the peer, if one is open.
@@ -39,8 +39,8 @@ pub enum Opened {
     Nothing(usize),
     /// A handshake message, with the answer in `out`. The peer is known if it was authenticated.
     Answer(Option<usize>),
-    /// Nothing that a peer can have sent now: forged, replayed, damaged or late.
+    /// A datagram that no peer can have sent now: forged, replayed, damaged or late.
     Refused,
-    /// A handshake beyond the number that its address may make.
+    /// A handshake beyond the number allowed to its address.
     Flood,
 }

@@ -1,4 +1,4 @@
-//! The state of a gateway for people and programs: a document, a table and metrics.
+//! The state of a gateway for people and programs, as a document, a table and metrics.
 
 use crate::breaker::Cause;
 use crate::config::Site;
@@ -11,8 +11,8 @@ use accord_door::metrics::Metrics;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// The offloads of the kernel: joining and cutting of packets of TCP and of UDP at the device, cutting
-/// of sent datagrams, and joining of received ones.
+/// The offloads of the kernel: joining and cutting of TCP and UDP packets at the device, cutting of sent
+/// datagrams, and joining of received ones.
 pub const OFFLOADS: [&str; 4] = ["device-tcp", "device-udp", "send", "receive"];
 
 fields! {
@@ -133,7 +133,7 @@ fn state(peer: &Peer) -> &'static str {
     }
 }
 
-/// Returns why a peer is not controlled, if it is not.
+/// Returns the reason, if any, why a peer is not controlled.
 fn reason(peer: &Peer, up: bool, site: &Site) -> Option<String> {
     Some(match (up, state(peer)) {
         (false, _) => match peer.endpoint {
@@ -366,8 +366,7 @@ impl Status {
         self.peers.iter().flat_map(|p| p.classes.iter().map(move |c| (p, c)))
     }
 
-    /// Returns the dropped packets of the gateway by reason, and those of edge queues by peer and class,
-    /// too.
+    /// Returns the dropped packets of the gateway by reason. Those of edge queues are also by peer and class.
     fn dropped(&self) -> Vec<(String, f64)> {
         let gateway = self.dropped_packets.iter();
         let gateway = gateway.map(|(why, n)| (format!("{{reason=\"{why}\"}}"), *n as f64));

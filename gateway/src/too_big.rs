@@ -1,7 +1,7 @@
-//! A router's treatment of packets that are larger than the next link takes: it cuts a packet if the
-//! sender allows it, and else sends an ICMP message [RFC 791, RFC 1191, RFC 8200 §5, RFC 4443 §3.2].
+//! A router's treatment of packets that are larger than the next link takes: it cuts a packet if the sender
+//! allows it, and otherwise sends an ICMP message [RFC 791, RFC 1191, RFC 8200 §5, RFC 4443 §3.2].
 //!
-//! Packets of IPv4 with options are not cut.
+//! IPv4 packets with options are not cut.
 
 use crate::inner::{Inner, V6};
 use accord_units::{Duration, Time};
@@ -9,7 +9,7 @@ use std::net::IpAddr;
 
 /// The least MTU of IPv6: a message with a smaller one is ignored.
 pub const LEAST_V6: usize = 1280;
-/// The length of the header of IPv4 without options, and of a header of ICMP.
+/// The length of the IPv4 header without options, and that of an ICMP header.
 const V4: usize = 20;
 const ICMP: usize = 8;
 /// The flags and the place of a fragment, in the header of IPv4.
@@ -19,11 +19,12 @@ const PLACE: u16 = 0x1fff;
 /// The protocols ICMP and ICMPv6.
 const ICMP_V4: u8 = 1;
 const ICMP_V6: u8 = 58;
-/// The messages that may go at once, and the time after which there is one more [RFC 4443 §2.4 (f)].
+/// The number of messages that may be sent at once, and the time after which one more is allowed [RFC 4443
+/// §2.4 (f)].
 const BURST: u32 = 50;
 const EACH: Duration = Duration::from_ms(10);
 
-/// Returns the fragments of a packet, none of more than `mtu` bytes, if it may be cut.
+/// Returns the fragments of a packet, each of at most `mtu` bytes, if it may be cut.
 pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     let word = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]);
     let each = mtu.checked_sub(V4)? / 8 * 8;
@@ -46,9 +47,9 @@ pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     Some(pieces.collect())
 }
 
-/// Returns the message to the sender of a packet that it is larger than `mtu` bytes. Returns `None` if
-/// there must not be one: for errors of ICMP, for fragments but the first, and for packets to or from
-/// many [RFC 1122 §3.2.2, RFC 4443 §2.4].
+/// Returns the message that tells the sender of a packet that it is larger than `mtu` bytes. Returns `None`
+/// if there must be no message: for ICMP errors, for fragments other than the first, and for packets to or
+/// from groups [RFC 1122 §3.2.2, RFC 4443 §2.4].
 ///
 /// The source of the message is the destination of the packet. A host drops packets from a device that
 /// carry one of its own addresses, such as that of the device.
@@ -63,7 +64,7 @@ pub fn message(packet: &[u8], inner: &Inner, mtu: usize) -> Option<Vec<u8>> {
             if place != 0 || error || many || nobody {
                 return None;
             }
-            // As much of the packet as makes 576 bytes [RFC 1812 §4.3.2.3].
+            // The message quotes enough of the packet to fill 576 bytes [RFC 1812 §4.3.2.3].
             let quoted = &packet[..packet.len().min(576 - V4 - ICMP)];
             let mut body = vec![3, 4, 0, 0, 0, 0, 0, 0];
             body[6..8].copy_from_slice(&(mtu as u16).to_be_bytes());
@@ -104,7 +105,7 @@ pub fn message(packet: &[u8], inner: &Inner, mtu: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns the checksum of the Internet over parts of even lengths, but for the last one.
+/// Returns the Internet checksum over parts. All but the last must have even lengths.
 fn checksum(parts: &[&[u8]]) -> u16 {
     let words = parts.iter().flat_map(|part| part.chunks(2));
     let sum: u32 =
@@ -116,12 +117,12 @@ fn checksum(parts: &[&[u8]]) -> u16 {
 /// The limit of messages per time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limit {
-    /// When the messages so far would all have been due.
+    /// The time at which all messages so far would have been due.
     until: Time,
 }
 
 impl Limit {
-    /// Returns whether one more message may go at `now`, and counts it then.
+    /// Returns whether one more message may be sent at `now`, and if so counts it.
     pub fn allows(&mut self, now: Time) -> bool {
         let until = self.until.max(now);
         let allowed = until.since(now) < EACH * u64::from(BURST);
@@ -139,7 +140,7 @@ mod tests {
 
     const ENDS: ([u8; 4], [u8; 4]) = ([10, 1, 0, 1], [10, 2, 0, 1]);
 
-    /// Sums a header with its checksum in it: all ones if that is right [RFC 1071 §1 (3)].
+    /// Returns whether the sum of a header, including its checksum, is all ones [RFC 1071 §1 (3)].
     fn is_sound(bytes: &[u8]) -> bool {
         let sum: u64 = bytes
             .chunks(2)
@@ -167,7 +168,7 @@ mod tests {
                 contents.extend_from_slice(inner.contents());
             }
             assert_eq!(contents, packet[20..]);
-            // A fragment that is cut again is the same as when it was cut so at once.
+            // Cutting a fragment again gives the same result as cutting the packet directly.
             let again = cut.iter().flat_map(|p| fragments(p, 68).unwrap_or_default());
             let contents: Vec<u8> = again.flat_map(|p| p[20..].to_vec()).collect();
             assert_eq!(contents, packet[20..]);

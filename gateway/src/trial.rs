@@ -1,24 +1,24 @@
-//! Trials: test traffic of a class at a rate, which the other gateway counts. Steps of them make a
-//! service activation test, after ITU-T Y.1564.
+//! Trials: test traffic of a class at a rate, which the other gateway counts. Steps of trials form
+//! a service activation test, after ITU-T Y.1564.
 //!
-//! The packets are control messages of the size of the largest packet that the path takes. They wait in
-//! the edge queue of the class as any other packet does, and the other end drops them when it has
-//! counted them. So the result is that of a flow of a site. When a trial is over the sender asks for
-//! the counts, again and again until they come. A second of the same traffic goes ahead and is not
-//! counted.
+//! The packets are control messages of the size of the largest packet that the path takes. They wait in the
+//! edge queue of the class like any other packet, and the other end drops them after counting. So the result
+//! is that of a flow of a site. After a trial the sender asks for the counts repeatedly until they come. A
+//! second of the same traffic is sent beforehand and is not counted.
 
 use crate::config::OVERHEAD;
 use crate::message::{Counts, Test};
 use accord_units::{Bytes, Duration, Rate, Time};
 use serde::Serialize;
 
-/// The time for which it sends before it counts: the start is not part of the trial.
+/// The time of sending before counting begins. The start is not part of the trial.
 const WARM: Duration = Duration::from_secs(1);
-/// The number of the trial of packets that do not count.
+/// The trial number of packets that do not count.
 const UNCOUNTED: u64 = 0;
-/// The time from the last packet to the question of what arrived, for what waits on the way.
+/// The time from the last packet to the question for the counts, for packets that still wait on the
+/// way.
 const REST: Duration = Duration::from_secs(1);
-/// The time from one question to the next, and the number of them.
+/// The time from one question to the next, and the number of questions.
 const AGAIN: Duration = Duration::from_ms(200);
 const QUESTIONS: u32 = 20;
 /// The longest trial.
@@ -43,12 +43,12 @@ pub struct Trial {
     pub class: usize,
     rate: Rate,
     packet: Bytes,
-    /// When it begins to count, and when it has sent all.
+    /// The time at which counting begins, and that at which all packets are sent.
     from: Time,
     until: Time,
     next: Time,
     sent: u64,
-    /// The longest smoothed round-trip time while it lasted.
+    /// The longest smoothed round-trip time during the trial.
     round_trip: Duration,
     /// The longest time by which a packet was queued late.
     late: Duration,
@@ -61,13 +61,13 @@ pub struct Trial {
 pub struct TrialStatus {
     /// The number of the trial.
     pub id: u64,
-    /// True if nothing more comes.
+    /// True if the state is final.
     pub over: bool,
-    /// The packets that were queued.
+    /// The number of packets that were queued.
     pub sent_packets: u64,
-    /// The packets that arrived, or `None` if the other gateway did not answer.
+    /// The number of packets that arrived, or `None` if the other gateway did not answer.
     pub arrived_packets: Option<u64>,
-    /// The part that was lost.
+    /// The fraction of packets lost.
     pub loss_ratio: Option<f64>,
     /// The rate at which they arrived, in bytes per second on the wire.
     pub rate_bytes_per_s: Option<f64>,
@@ -107,7 +107,7 @@ impl Trial {
         }
     }
 
-    /// The length of its packets inside of the tunnel, in bytes.
+    /// The length of its packets inside the tunnel, in bytes.
     pub fn length(&self) -> usize {
         self.packet.get().saturating_sub(OVERHEAD) as usize
     }
@@ -175,13 +175,13 @@ impl Trial {
     }
 }
 
-/// The receiving half: what arrived of the latest trial.
+/// The receiving half: the arrivals of the latest trial.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     trial: u64,
     packets: u32,
-    /// The least, the sum and the largest of raw one-way delays in seconds, of clocks without a common
-    /// zero: above the first of them.
+    /// The least, the sum and the largest of raw one-way delays in seconds, relative to the first, because
+    /// the clocks have no common zero.
     first: i64,
     least: f64,
     sum: f64,
@@ -202,7 +202,7 @@ impl Tally {
         self.sum += above;
     }
 
-    /// Returns what arrived of a trial.
+    /// Returns the counts of a trial.
     pub fn counts(&self, trial: u64) -> Counts {
         if trial != self.trial || self.packets == 0 {
             return Counts { trial, packets: 0, mean: 0.0, most: 0.0 };

@@ -1,12 +1,12 @@
-//! Sessions of WireGuard, by boringtun. There is no cryptography here.
+//! WireGuard sessions, through boringtun. There is no cryptography here.
 //!
-//! boringtun has one tunnel for each pair of keys. This module finds the tunnel of a datagram, and has
-//! one limit of handshakes for all peers. Above that limit, a sender has to prove by a cookie that it
-//! receives datagrams at its address, and each address has a limit of its own.
+//! boringtun has one tunnel per pair of keys. This module finds the tunnel of a datagram, and has a common
+//! limit of handshakes for all peers. Above that limit, a sender must prove with a cookie that it receives
+//! datagrams at its address, and each address has its own limit.
 //!
-//! While an end changes its key, a peer has several tunnels: with the old key and with the new one. The
-//! one in use is the first on which something has arrived since its handshake. A tunnel that another
-//! one has replaced still takes what is on the way.
+//! While an end changes its key, a peer has several tunnels: with the old key and with the new one. The one
+//! in use is the first on which something has arrived since its handshake. A replaced tunnel still accepts
+//! datagrams in flight.
 
 use crate::flood::Buckets;
 use crate::keys::{PrivateKey, PublicKey, SharedKey};
@@ -19,16 +19,16 @@ use boringtun::x25519;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// The handshakes per second of all peers above which cookies are asked for.
+/// The handshakes per second of all peers above which cookies are required.
 const HANDSHAKES: u64 = 100;
-/// The longest datagram, and what encryption adds to a packet.
+/// The longest datagram, and the bytes that encryption adds to a packet.
 const LONGEST: usize = 65_535;
 const ADDED: usize = 32;
-/// The least room that boringtun needs: that of a handshake.
+/// The least room that boringtun needs: the size of a handshake.
 const ROOM: usize = 148;
 /// The type of datagrams with data, in their first byte.
 const DATA: u8 = 4;
-/// The time for which a replaced tunnel takes what is on the way.
+/// The time for which a replaced tunnel accepts datagrams in flight.
 const ON_THE_WAY: Duration = Duration::from_secs(10);
 /// The bits of an index that boringtun uses for the sessions of a peer.
 const PER_PEER: u32 = 8;
@@ -40,7 +40,7 @@ pub struct PeerKeys {
     pub publics: Vec<PublicKey>,
     /// The key that both ends share.
     pub shared: Option<SharedKey>,
-    /// The seconds between packets that keep mappings open.
+    /// The interval, in seconds, of packets that keep mappings open.
     pub keepalive: Option<u16>,
 }
 
@@ -72,7 +72,7 @@ impl Line {
         self.tunnels.iter().any(|t| t.open)
     }
 
-    /// Returns whether a session on a tunnel is to be begun, or kept up: on the one in use, on all while
+    /// Returns whether a session on a tunnel should be begun or maintained: on the one in use, on all while
     /// none has a session, and on those with a new key of this end.
     fn is_called(&self, place: usize, own: PublicKey) -> bool {
         let tunnel = &self.tunnels[place];
@@ -99,7 +99,7 @@ impl Line {
 pub struct WireGuard {
     private: x25519::StaticSecret,
     public: x25519::PublicKey,
-    /// The one asks no sender for a cookie, the other one each.
+    /// The first limiter asks no sender for a cookie, the other asks every sender.
     relaxed: RateLimiter,
     strict: RateLimiter,
     /// The handshakes since the start of a second.
@@ -128,8 +128,8 @@ impl WireGuard {
         sessions
     }
 
-    /// Changes the key of this end and the peers. Sessions of a key that a peer still has go on. Those
-    /// of the old key of this end do so until there is one of the new key, or until they are too old.
+    /// Changes the key of this end and the peers. Sessions with a key that a peer still has continue. Those
+    /// with the old key of this end continue until there is one with the new key, or until they are too old.
     pub fn set(&mut self, private: &PrivateKey, peers: &[PeerKeys]) {
         let own = private.public();
         let changed = own.0 != self.public.to_bytes();
@@ -174,7 +174,7 @@ impl WireGuard {
 
     fn tunnel(&mut self, keys: &PeerKeys, theirs: PublicKey) -> Tunnel {
         let slot = self.next_slot;
-        // 24 bits are left of an index, which is more than anybody reloads.
+        // 24 bits of an index are left, more than the number of reloads.
         self.next_slot = (self.next_slot + 1) % (1 << (32 - PER_PEER));
         Tunnel {
             tunn: Tunn::new(
@@ -183,7 +183,7 @@ impl WireGuard {
                 keys.shared.as_ref().map(|k| k.0),
                 keys.keepalive,
                 slot,
-                // The limit is kept here, for all peers together.
+                // This limit applies to all peers together.
                 Some(Arc::new(RateLimiter::new(&self.public, u64::MAX))),
             ),
             own: PublicKey(self.public.to_bytes()),
@@ -196,7 +196,7 @@ impl WireGuard {
         }
     }
 
-    /// Returns whether there are more handshakes than anybody may make, this one included.
+    /// Returns whether there are more handshakes than allowed, including this one.
     fn is_under_load(&mut self, at: Time) -> bool {
         let (start, count) = &mut self.handshakes;
         if at.since(*start) >= Duration::from_secs(1) {
@@ -206,8 +206,8 @@ impl WireGuard {
         *count > HANDSHAKES
     }
 
-    /// Returns the places of the peer that a datagram is from, and of its tunnel, as far as the datagram
-    /// says.
+    /// Returns the indices of the peer that sent a datagram and of its tunnel, as far as the datagram
+    /// identifies them.
     fn whose(&self, packet: &Packet) -> Option<(usize, usize)> {
         let index = match packet {
             Packet::HandshakeInit(init) => {
@@ -245,7 +245,7 @@ impl WireGuard {
         self.peers[peer].tunnels = tunnels;
     }
 
-    /// Does the work of boringtun with room for its result in `out`. Returns the result.
+    /// Calls boringtun with room for the result in `out`. Returns the result.
     fn with(
         tunnel: &mut Tunnel,
         length: usize,
@@ -343,7 +343,7 @@ impl Sessions for WireGuard {
                 let index = out.get(4..8).and_then(|bytes| bytes.try_into().ok());
                 tunnel.asked = index.map(u32::from_le_bytes);
             }
-            // A peer that asks for a session has not got it yet.
+            // A peer that asks for a session does not yet have it.
             if tunnel.open && (!asks || !was_open) {
                 let session = if asks { tunnel.asked } else { session };
                 line.use_from(place, session, at);
@@ -351,7 +351,7 @@ impl Sessions for WireGuard {
         }
         match done {
             Done::Packet(_) => Opened::Packet(peer),
-            // Cookies say nothing of where the peer is.
+            // Cookies do not reveal the place of the peer.
             Done::Nothing if datagram[0] != DATA => Opened::Answer(None),
             Done::Nothing => Opened::Nothing(peer),
             Done::Datagram(_) => Opened::Answer(Some(peer)),
@@ -367,7 +367,7 @@ impl Sessions for WireGuard {
         let done = WireGuard::with(tunnel, packet.len(), out, |tunn, room| {
             tunn.encapsulate(packet, room).into()
         });
-        // A session that has just expired makes it a handshake, which is sent all the same.
+        // If the session has just expired, the result is a handshake, which is sent nevertheless.
         matches!(done, Done::Datagram(_))
     }
 
@@ -380,7 +380,7 @@ impl Sessions for WireGuard {
         let line = &mut self.peers[peer];
         for place in 0..line.tunnels.len() {
             let tunnel = &line.tunnels[place];
-            // This end takes no answer to its old key.
+            // This end accepts no answer to its old key.
             if tunnel.own == own
                 && (again && tunnel.replaced.is_none() || line.is_called(place, own))
             {
@@ -559,7 +559,7 @@ mod tests {
             let opened = from(&mut attacker, "192.0.2.9:7", at);
             *count.entry(format!("{opened:?}")).or_insert(0) += 1;
         }
-        // 100, and from 0.1 s on five and sixteen.
+        // 100 initiations, and from 0.1 s on five and sixteen.
         let of = |name: &str| count.get(name).copied().unwrap_or(0);
         assert_eq!(of("Answer(None)"), 1, "{count:?}");
         assert!((116..=122).contains(&of("Refused")), "{count:?}");

@@ -7,7 +7,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Dscp(pub u8);
 
-/// The names that are not a letter and a number.
+/// The names that do not consist of letters and a number.
 const NAMES: &[(&str, u8)] = &[("DF", 0), ("LE", 1), ("VA", 44), ("NQB", 45), ("EF", 46)];
 
 const EXPECTED: &str =
@@ -17,7 +17,7 @@ impl Dscp {
     /// Returns the code point of a number.
     ///
     /// # Errors
-    /// Fails if it has more than 6 bits.
+    /// Fails if the number has more than 6 bits.
     pub fn number(n: u64) -> Result<Dscp, String> {
         match n {
             0..64 => Ok(Dscp(n as u8)),

@@ -1,4 +1,4 @@
-//! Site files from files of wg-quick [wg-quick(8), wg(8)].
+//! Conversion of wg-quick files to site files [wg-quick(8), wg(8)].
 
 use super::hidden;
 use super::site::address;
@@ -11,7 +11,8 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The port and the mark if a file of wg-quick has none. `wg` takes a random port then, wg-quick this mark.
+/// The port and the mark for a file of wg-quick without them. In this case `wg` takes a random port, and
+/// wg-quick this mark.
 const PORT: u32 = 51820;
 const MARK: u32 = 51820;
 
@@ -24,7 +25,7 @@ pub struct Imported {
     pub key: (String, PrivateKey),
     /// The preshared keys and the names of their files.
     pub shared: Vec<(String, SharedKey)>,
-    /// The settings that the site file does not have, each with its line.
+    /// The settings that are missing in the site file, each with its line.
     pub notes: Vec<String>,
 }
 
@@ -62,8 +63,8 @@ impl<'s> Setting<'s> {
         number.ok_or_else(|| self.wrong(format!("\"off\" or a number from 0 to {most}")))
     }
 
-    /// Returns the addresses of a list. An address without a prefix has a full one. `wg` adds a network
-    /// with a plus sign to those that there are, which a file has anyhow.
+    /// Returns the addresses of a list. An address without a prefix has a full one. `wg` adds a network with
+    /// a plus sign to the existing ones, which is the normal case in a file.
     fn networks(&self) -> Result<Vec<IpNet>, Problem> {
         let parts = self.value.split(',').map(str::trim).filter(|p| !p.is_empty());
         let read = |part: &str| {
@@ -79,7 +80,7 @@ impl<'s> Setting<'s> {
 /// A section of a file of wg-quick.
 struct Section<'s> {
     name: &'s str,
-    /// The comment above or below its head, which people use for a name.
+    /// The comment above or below the head of the section, which people use for a name.
     comment: Option<&'s str>,
     line: usize,
     span: Range<usize>,
@@ -102,7 +103,7 @@ impl<'s> Section<'s> {
         (self.last(key)).ok_or_else(|| wrong(self.span.clone(), message()))
     }
 
-    /// Returns the networks of all lists, with the places of these.
+    /// Returns the networks of all lists, with the places of the lists.
     fn networks(&self, key: &str) -> Result<Vec<(IpNet, Range<usize>)>, Problem> {
         let mut all = Vec::new();
         for setting in self.all(key) {
@@ -111,12 +112,12 @@ impl<'s> Section<'s> {
         Ok(all)
     }
 
-    /// Returns the place of a setting, or that of the section without one.
+    /// Returns the place of a setting, or that of the section if it lacks the setting.
     fn place(&self, key: &str) -> Range<usize> {
         self.last(key).map_or(self.span.clone(), |setting| setting.span.clone())
     }
 
-    /// Refuses settings that wg-quick does not know.
+    /// Rejects settings that wg-quick does not know.
     fn check(&self, known: &[&str]) -> Result<(), Problem> {
         let is_known = |s: &&Setting| known.iter().any(|k| s.key.eq_ignore_ascii_case(k));
         match self.settings.iter().find(|s| !is_known(s)) {
@@ -131,8 +132,8 @@ impl<'s> Section<'s> {
 }
 
 const TAKEN: [&str; 5] = ["PrivateKey", "Address", "ListenPort", "FwMark", "MTU"];
-/// The settings that are not taken, and the reason or the remedy. [`refuse`] refuses those without which
-/// the host would do the opposite.
+/// The settings that are left out, and the reason or the remedy. [`refuse`] rejects those without which the
+/// host would do the opposite.
 const LEFT: [(&str, &str); 7] = [
     ("DNS", "the gateway sets no resolver of the host"),
     ("Table", "the gateway sets the routes to the networks of its peers"),
@@ -142,11 +143,11 @@ const LEFT: [(&str, &str); 7] = [
     ("PostDown", "a unit has ExecStopPost for it"),
     ("SaveConfig", "the gateway writes no site file"),
 ];
-/// The words of commands that keep packets from leaving, of iptables, nftables and iproute2.
+/// The words in commands of iptables, nftables and iproute2 that keep packets from leaving.
 const STOPS: [&str; 5] = ["drop", "reject", "blackhole", "unreachable", "prohibit"];
 
-/// Refuses a setting of [`LEFT`] without which the host would do the opposite. Returns whether its absence
-/// changes nothing at all.
+/// Rejects a setting of [`LEFT`] without which the host would do the opposite. Returns whether its absence
+/// has no effect at all.
 fn refuse(setting: &Setting) -> Result<bool, Problem> {
     let (key, value) = (setting.key, setting.value.to_ascii_lowercase());
     let refused = |why: String, hint: &str| {
@@ -189,14 +190,14 @@ fn refuse(setting: &Setting) -> Result<bool, Problem> {
     }
 }
 
-/// The text of a site file, with the place in the source that each part of it is from.
+/// The text of a site file, with the place of each part in the source.
 struct Text {
     text: String,
     places: Vec<(usize, Range<usize>)>,
 }
 
 impl Text {
-    /// Adds a text that is from a place.
+    /// Adds a text from a place.
     fn add(&mut self, place: &Range<usize>, text: impl Display) {
         self.places.push((self.text.len(), place.clone()));
         let _ = write!(self.text, "{text}");
@@ -206,7 +207,7 @@ impl Text {
         self.add(place, format_args!("{key} = {value}\n"));
     }
 
-    /// Adds a list whose entries are from places.
+    /// Adds a list with entries from places.
     fn networks(&mut self, section: &Range<usize>, key: &str, list: &[(IpNet, Range<usize>)]) {
         self.add(section, format_args!("{key} = ["));
         for (i, (network, place)) in list.iter().enumerate() {
@@ -227,7 +228,7 @@ const PEER: &[&str] =
 /// Reads a file of wg-quick. `file` is its name in errors, `name` is the name of its interface, and `cap` that of each tunnel.
 ///
 /// # Errors
-/// Fails at the first line that wg-quick would refuse, or that the gateway has no equal of.
+/// Fails at the first line that wg-quick would reject, or for which the gateway has no equivalent.
 pub fn import(file: &str, source: &str, name: &str, cap: Rate) -> Result<Imported, Errors> {
     imported(source, name, cap).map_err(|problem| {
         let origin = Source { name: file.to_string(), text: source.to_string() };
@@ -272,7 +273,7 @@ fn imported(source: &str, name: &str, cap: Rate) -> Result<Imported, Problem> {
             peers[place].name = format!("peer{}", place + 1);
         }
     }
-    // wg-quick sets no route to a network that an address of the device has one to already.
+    // wg-quick sets no route to a network to which an address of the device already has one.
     let mut addresses = interface.networks("Address")?;
     for (own, _) in &mut addresses {
         let full = IpNet::from(own.addr());
@@ -295,7 +296,7 @@ fn imported(source: &str, name: &str, cap: Rate) -> Result<Imported, Problem> {
     }
     let whole_internet = peers.iter().any(|p| p.networks.iter().any(|(n, _)| n.prefix_len() == 0));
     let mark = match interface.last("FwMark").map(|setting| setting.number(u32::MAX)).transpose()? {
-        // wg-quick takes a mark of its own then, whether there is none or it is "off".
+        // In this case wg-quick uses its own mark, whether the mark is missing or "off".
         None | Some(0) if whole_internet => MARK,
         mark => mark.unwrap_or(0),
     };
@@ -303,7 +304,7 @@ fn imported(source: &str, name: &str, cap: Rate) -> Result<Imported, Problem> {
     let mut text = Text { text: String::new(), places: Vec::new() };
     text.add(head, format_args!("# Imported from {name}.conf of wg-quick.\n[gateway]\n"));
     text.line(&here("PrivateKey"), "key", format_args!("\"{name}.key\""));
-    // As WireGuard does, over IPv4 and IPv6.
+    // The gateway listens over IPv4 and IPv6, as WireGuard does.
     text.line(&here("ListenPort"), "listen", format_args!("\"[::]:{port}\""));
     text.line(head, "device", format_args!("\"{name}\""));
     text.line(head, "status", format_args!("\"/run/accord-gateway-{name}/status.sock\""));
@@ -337,7 +338,7 @@ fn imported(source: &str, name: &str, cap: Rate) -> Result<Imported, Problem> {
             text.line(&here("PersistentKeepalive"), "keepalive", seconds);
         }
     }
-    // The rules between the parts are those of site files.
+    // The reader of site files checks the rules between the parts.
     super::parse("", &text.text).map_err(|errors| {
         let first = errors.into_iter().next().expect("there is one");
         text.source(first.into())
@@ -400,7 +401,7 @@ fn sections(source: &str) -> Result<Vec<Section<'_>>, Problem> {
     for (number, line) in source.split('\n').enumerate() {
         let span = start..start + line.len();
         start += line.len() + 1;
-        // Editors of Windows begin a file with a mark.
+        // Editors on Windows begin a file with a byte order mark.
         let line = line.trim_start_matches('\u{feff}');
         let (text, comment) = match line.split_once('#') {
             Some((text, comment)) => (text.trim(), Some(comment.trim())),

@@ -100,7 +100,7 @@ pub const SITE: Section = accord_form::section(
     ],
 );
 
-#[rustfmt::skip] // a table reads better with one row a line
+#[rustfmt::skip] // a table reads better with one row per line
 const GATEWAY_KEYS: &[Key<Checked>] = &[
     key("key", FILE, Required, "File of the private key, as `wg genkey` writes it, readable by its owner only."),
     key("listen", LISTEN, Required, "Address and port of the UDP socket: \"[::]:51820\" hears and reaches IPv4 and IPv6, others their own family."),
@@ -217,7 +217,7 @@ pub(super) const SERVICE: Section = accord_form::section(
     ],
 );
 
-/// A class has no limit of its own: the limit is on the whole tunnel's queue in the network.
+/// A class has no limit, because the limit applies to the whole tunnel's queue in the network.
 pub(super) const SHARE: Section =
     accord_form::section("[peer.NAME.class.NAME]", "The service of a class.", &[CONTRACT, WEIGHT]);
 
@@ -294,7 +294,7 @@ pub(super) fn target(value: &Value) -> Result<Size, Problem> {
     wrong(value, "target has to be above 0 and up to 125 MB", hint)
 }
 
-/// Reads the address of metrics. Others than users of this host do not reach it.
+/// Reads the address of metrics. Only users of this host reach it.
 pub(super) fn metrics(value: &Value) -> Result<SocketAddr, Problem> {
     match string(value)?.parse() {
         Ok(address) if SocketAddr::ip(&address).is_loopback() => Ok(address),
@@ -305,7 +305,7 @@ pub(super) fn metrics(value: &Value) -> Result<SocketAddr, Problem> {
     }
 }
 
-/// Reads a mark, which is the number of a routing table, too. 253 to 255 are those of the kernel.
+/// Reads a mark, which is also the number of a routing table. The kernel uses 253 to 255.
 pub(super) fn mark(value: &Value) -> Result<u32, Problem> {
     let mark = match value.data {
         Data::Whole(n) => u32::try_from(n).ok(),
@@ -375,7 +375,7 @@ pub(super) fn endpoints(value: &Value) -> Result<Vec<Endpoint>, Problem> {
     list.iter().map(address).collect()
 }
 
-/// Reads a time in bounds.
+/// Reads a time within bounds.
 fn between(value: &Value, least: Duration, most: Duration) -> Result<Duration, Problem> {
     match parsed(value)? {
         time if (least..=most).contains(&time) => Ok(time),
@@ -386,7 +386,7 @@ fn between(value: &Value, least: Duration, most: Duration) -> Result<Duration, P
     }
 }
 
-/// The bound of the data that a tunnel may have queued.
+/// The bound on the data that a tunnel may have queued.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Limit {
     /// An amount.

@@ -23,14 +23,13 @@ use toml::de::DeTable;
 
 type Reader<'a> = accord_form::Reader<'a, Checked>;
 
-/// The MTU of the device unless the file says it: 80 bytes less than that of Ethernet, the overhead of
-/// a tunnel over IPv6.
+/// The default MTU of the device: that of Ethernet less 80 bytes, the overhead of a tunnel over IPv6.
 const DEFAULT_MTU: u16 = 1420;
 /// The most peers and the most classes.
 const MOST_PEERS: usize = 1000;
 const MOST_CLASSES: usize = 16;
 
-/// Returns the JSON Schema (2020-12) of site files. It knows the form only.
+/// Returns the JSON Schema (2020-12) of site files. It covers only the form.
 pub fn schema() -> serde_json::Value {
     accord_form::schema("Accord site", &SITE)
 }
@@ -39,7 +38,7 @@ pub fn schema() -> serde_json::Value {
 /// folder of `name`.
 ///
 /// # Errors
-/// Fails with all that is not as it has to be. A possible key is not shown.
+/// Fails with all errors. A possible key is not shown.
 pub fn parse(name: &str, source: &str) -> Result<Site, Errors> {
     let origin = Arc::new(Source { name: name.to_string(), text: source.to_string() });
     read(&origin).map_err(hidden)
@@ -99,7 +98,7 @@ fn read(origin: &Arc<Source>) -> Result<Site, Errors> {
     Ok(site.expect("without a problem there is one"))
 }
 
-/// Gives each peer the entries of [defaults] that its own table does not have.
+/// Gives each peer the entries of [defaults] that its own table lacks.
 fn share_defaults(file: &mut Table) {
     let Some(defaults) = file.get("defaults").and_then(|value| value.table()).cloned() else {
         return;
@@ -114,7 +113,7 @@ fn share_defaults(file: &mut Table) {
     }
 }
 
-/// Adds the entries to a table that it has not, also to tables in it.
+/// Adds the missing entries to a table, and to tables inside it.
 fn add(own: &mut Table, defaults: &Table, takes: fn(&str) -> bool) {
     for entry in defaults.entries.iter().filter(|entry| takes(&entry.key)) {
         let there = own.entries.iter_mut().find(|e| e.key == entry.key);
@@ -126,7 +125,7 @@ fn add(own: &mut Table, defaults: &Table, takes: fn(&str) -> bool) {
     }
 }
 
-/// Returns where a file of wg-quick begins its section of the interface, if it is one.
+/// Returns the place of the interface section if the text is a file of wg-quick.
 fn wg_quick(source: &str) -> Option<usize> {
     let mut at = 0;
     source.split_inclusive('\n').find_map(|line| {
@@ -247,7 +246,7 @@ fn endpoints(table: &Reader, interface: &Interface) -> Result<Vec<Endpoint>, Pro
     Ok(endpoints)
 }
 
-/// Returns the reader of a table in a table. One that is not given has the defaults of its keys.
+/// Returns the reader of a table inside a table. A missing table has the defaults of its keys.
 fn inner<'a>(table: &Reader<'a>, key: &str, section: &'static keys::Section) -> Reader<'a> {
     static NONE: Table = Table { entries: Vec::new() };
     table.table(key, section).unwrap_or(Reader::new(section, &NONE, table.span))
@@ -304,7 +303,7 @@ fn entry(table: &Reader, key: &str, place: usize) -> Span {
     listed.map_or(table.at(key), |value| value.span)
 }
 
-/// Refuses a peer that has a key or a network of another one, or a network of this site.
+/// Rejects a peer with a key or a network of another peer, or with a network of this site.
 fn differs(
     peer: &PeerConfig,
     others: &[PeerConfig],
@@ -335,9 +334,9 @@ fn differs(
         let hint = "write fwmark = 51820 below [gateway]: marked datagrams take the host's routes";
         return Err(Problem::new(span("networks", place), message).hint(hint));
     }
-    // Datagrams to a peer would go into a tunnel.
+    // Datagrams to a peer would be routed into a tunnel.
     for (one, two) in others.iter().chain([peer]).flat_map(|o| [(o, peer), (peer, o)]) {
-        // Routes of all addresses are in a table that marked datagrams do not see.
+        // Routes to all addresses are in a table that marked datagrams do not use.
         let holds = |n: &IpNet, e: &SocketAddr| n.prefix_len() > 0 && n.contains(&e.ip());
         let found = two.endpoints().find_map(|e| {
             let place = one.networks.iter().position(|n| holds(n, &e))?;
@@ -371,21 +370,19 @@ fn differs(
     Ok(())
 }
 
-/// The largest site file, and file of another program, that is read, in bytes.
+/// The largest size, in bytes, of a site file or a file of another program that is read.
 pub const LARGEST: u64 = 16 << 20;
 
 /// Reads the site file at this path.
 ///
 /// # Errors
-/// Fails if the file cannot be read, or is not as it has to be. The text is returned with errors in
-/// it.
+/// Fails if the file cannot be read or has errors. The text is returned together with errors in it.
 pub fn load(path: &Path) -> Result<Site, LoadError> {
     let text = accord_files::read_text(path, LARGEST).map_err(LoadError::Unreadable)?;
     parse(&path.display().to_string(), &text).map_err(|errors| LoadError::Wrong { text, errors })
 }
 
-/// Returns the status socket that the text of the site file at `path` names, whatever else is wrong in
-/// it.
+/// Returns the status socket named in the text of the site file at `path`, even if the text has errors.
 pub fn status_socket(source: &str, path: &Path) -> Option<PathBuf> {
     let (document, _) = DeTable::parse_recoverable(source);
     let gateway = document.get_ref().get("gateway")?.get_ref().as_table()?;
@@ -393,13 +390,13 @@ pub fn status_socket(source: &str, path: &Path) -> Option<PathBuf> {
     Some(path.parent()?.join(socket))
 }
 
-/// The reason why a site file is not read.
+/// The reason why a site file cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The system does not let it be read.
+    /// The system does not allow reading the file.
     #[error("it cannot be read: {0}")]
     Unreadable(std::io::Error),
-    /// Something in it is wrong.
+    /// The file has errors.
     #[error("{}", brief(errors))]
     Wrong {
         /// The text of the file.

@@ -15,17 +15,17 @@ use std::str::FromStr;
 pub struct Site {
     /// The gateway itself.
     pub interface: Interface,
-    /// The classes of its packets. Packets that none of them takes are in a further one, the default.
+    /// The classes of its packets. Packets that match none of them are in a further class, the default.
     pub classes: Vec<Class>,
     /// The peers, in the order of the file.
     pub peers: Vec<PeerConfig>,
 }
 
 impl Site {
-    /// Returns the queuing delay from which on the limit of a peer's service makes its contract yield, or
-    /// `None` for a peer without a contract or a limit.
+    /// Returns the queuing delay from which the limit of a peer's service makes its contract yield, or `None`
+    /// for a peer without a contract or a limit.
     ///
-    /// Of the limit, weight × target is the tunnel's own queue. The rest carries the contract through
+    /// Within the limit, weight × target is the tunnel's own queue. The rest carries the contract through
     /// this delay [Har02 eq. 8].
     pub fn yields_from(&self, peer: &PeerConfig) -> Option<Duration> {
         let Service { contract, weight, limit } = peer.service;
@@ -35,7 +35,7 @@ impl Site {
         Some(Duration::from_secs_f64(8.0 * carries / contract.as_bps_f64()))
     }
 
-    /// Checks that no peer has this key of the gateway itself.
+    /// Checks that no peer has this key, which is the gateway's own.
     ///
     /// # Errors
     /// The message names the peer.
@@ -62,32 +62,32 @@ pub struct Interface {
     pub mtu: u16,
     /// True if the path MTU to each peer is discovered, up to `mtu`.
     pub finds_mtu: bool,
-    /// The rate of the site's own uplink, which contracts are checked against.
+    /// The rate of the site's own uplink, against which contracts are checked.
     pub uplink: Option<Rate>,
     /// The accumulation that a tunnel of weight 1 keeps in the network.
     pub target: Size,
     /// The quantity that a loss in the network halves.
     pub loss: Loss,
-    /// The most bytes that wait for a peer in each class.
+    /// The most bytes that may wait for a peer in each class.
     pub queue: Bytes,
     /// The path of the Unix socket for status, metrics and commands.
     pub status: Option<PathBuf>,
-    /// The loopback address at which metrics can be read by TCP.
+    /// The loopback address at which metrics can be read over TCP.
     pub metrics: Option<SocketAddr>,
-    /// The mark of the gateway's own datagrams, and the number of the routing table for networks of all
-    /// addresses.
+    /// The mark of the gateway's own datagrams. It is also the number of the routing table for networks of
+    /// all addresses.
     pub fwmark: Option<u32>,
     /// True if the kernel may join and cut packets, where it can.
     pub offload: bool,
     /// True if the device stays when the gateway ends, with its addresses and routes.
     pub persist: bool,
-    /// True if packets to networks of peers are dropped where they have no route to the device, whether
-    /// the gateway runs or not.
+    /// True if packets to networks of peers are dropped when they have no route to the device, even if the
+    /// gateway does not run.
     pub guard: bool,
 }
 
 /// The bytes that the tunnel adds to a packet: IPv4 and UDP 28, WireGuard 32. Tunnels over IPv6 are
-/// counted alike, 20 bytes too short, so both ends count the same whatever is between them.
+/// counted in the same way, 20 bytes too short, so both ends always count the same size.
 pub const OVERHEAD: u64 = 28 + 32;
 
 impl Interface {
@@ -113,7 +113,7 @@ impl Interface {
 pub struct Class {
     /// The name.
     pub name: String,
-    /// The code points of the packets in it.
+    /// The code points of the packets in the class.
     pub dscp: Vec<Dscp>,
 }
 
@@ -126,33 +126,34 @@ pub struct PeerConfig {
     pub public_keys: Vec<PublicKey>,
     /// The file of a key that both ends share, if they have one.
     pub preshared_key: Option<PathBuf>,
-    /// The place to call the peer at. A peer without one calls first.
+    /// The place at which to call the peer. A peer without one calls first.
     pub endpoint: Option<Endpoint>,
     /// Further addresses, which are called in turn while the peer is silent.
     pub spares: Vec<SocketAddr>,
     /// The networks behind the peer.
     pub networks: Vec<IpNet>,
-    /// The highest rate of the tunnel, and its rate while nothing is known of the path.
+    /// The highest rate of the tunnel, which is also its rate while the path is unknown.
     pub cap: Rate,
     /// The service of the tunnel in the network.
     pub service: Service,
-    /// The services of the classes within the tunnel, in the order of the site's; the default last.
+    /// The services of the classes within the tunnel, in the order of the site's classes, with the
+    /// default last.
     pub shares: Vec<Service>,
     /// The thresholds of the circuit breaker.
     pub breaker: BreakerConfig,
-    /// The mode to begin in.
+    /// The initial mode.
     pub mode: Mode,
-    /// The signal of the network to go by.
+    /// The signal of the network to use.
     pub signal: Signal,
-    /// The most virtual delay that counts, if routers of the path write it. Then control pairs have the
+    /// The most virtual delay that counts, if routers on the path write it. Control pairs then have the
     /// [outer header](crate::outer).
     pub virtual_delay: Option<Duration>,
-    /// The seconds between packets that keep mappings of address translators open.
+    /// The interval, in seconds, of packets that keep mappings of address translators open.
     pub keepalive: Option<u16>,
 }
 
 impl PeerConfig {
-    /// The addresses to call the peer at, as far as the file has them.
+    /// The addresses at which to call the peer, as far as the file has them.
     pub fn endpoints(&self) -> impl Iterator<Item = SocketAddr> {
         let first = self.endpoint.as_ref().and_then(Endpoint::address);
         first.into_iter().chain(self.spares.iter().copied())
@@ -163,26 +164,26 @@ impl PeerConfig {
         self.public_keys.contains(key)
     }
 
-    /// The most virtual delay that counts: none unless routers write it.
+    /// The most virtual delay that counts. It is zero unless routers write it.
     pub fn most_virtual(&self) -> Duration {
         self.virtual_delay.unwrap_or(Duration::ZERO)
     }
 }
 
 /// The thresholds of a circuit breaker. By default it trips at 25 % over 10 s or after a minute without
-/// reports, and the rate is a tenth of the cap for a minute. Flows of BBR in a short buffer keep up losses
+/// reports. The rate is then a tenth of the cap for a minute. Flows of BBR in a short buffer sustain losses
 /// of almost 20 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct BreakerConfig {
-    /// The part of the bytes that has to be lost, from 0 to 1.
+    /// The fraction of the bytes that must be lost, from 0 to 1.
     pub loss: f64,
-    /// The time for which it has to be lost.
+    /// The time for which it must be lost.
     pub over: Duration,
-    /// The highest rate of the tunnel from then on.
+    /// The highest rate of the tunnel while the breaker is tripped.
     pub rate: Rate,
-    /// The time after which the tunnel has its rate again.
+    /// The time after which the tunnel regains its rate.
     pub rearm: Duration,
-    /// The time without reports, although data goes, after which it trips, too.
+    /// The time without reports, although data is sent, after which the breaker also trips.
     pub blind: Option<Duration>,
 }
 
@@ -212,17 +213,17 @@ words! {
     }
 }
 
-/// The place to call a peer at.
+/// The place at which to call a peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint {
     /// An address and a port.
     Address(SocketAddr),
-    /// A name that the host's resolver knows, and a port.
+    /// A name for the host's resolver, and a port.
     Name(String, u16),
 }
 
 impl Endpoint {
-    /// The address, unless it has to be looked up.
+    /// The address, unless it must be looked up.
     pub fn address(&self) -> Option<SocketAddr> {
         match self {
             Endpoint::Address(address) => Some(*address),
@@ -256,7 +257,7 @@ impl FromStr for Endpoint {
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
         let named = host.chars().all(plain)
             && (1..=253).contains(&host.len())
-            // Else it is an address with a mistake.
+            // Otherwise it is an address with a mistake.
             && host.chars().any(|c| c.is_ascii_alphabetic())
             && host.trim_end_matches('.').split('.').all(|l| (1..=63).contains(&l.len()));
         let digits = port.chars().all(|c| c.is_ascii_digit());

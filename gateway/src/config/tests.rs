@@ -80,7 +80,7 @@ fn a_network_is_at_one_site() {
     }
 }
 
-/// Reads a site with a line more for the gateway, one for a peer, and networks of that peer.
+/// Reads a site with an additional line for the gateway, one for a peer, and networks of that peer.
 fn read(gateway: &str, networks: &str, peer: &str) -> Result<Site, String> {
     let text = format!(
         "[gateway]\nkey = \"x\"\nlisten = \"192.0.2.1:1\"\n{gateway}\n[peer.other]\n\
@@ -106,13 +106,13 @@ fn the_way_to_a_peer_is_not_through_its_tunnel() {
     for mark in ["0", "254", "4294967296", "\"7\""] {
         assert!(read(&format!("fwmark = {mark}"), "[]", endpoint).is_err(), "{mark}");
     }
-    // A name is looked up later. The peer without an endpoint may call from anywhere.
+    // A name is looked up later. A peer without an endpoint may call from anywhere.
     for endpoint in ["endpoint = \"gw.example.net:51820\"", ""] {
         assert!(read("", "[\"0.0.0.0/0\"]", endpoint).is_err(), "{endpoint}");
         assert!(read("", "[\"198.51.100.0/24\"]", endpoint).is_ok(), "{endpoint}");
     }
     assert!(read("", "[\"198.51.101.0/24\", \"::/0\"]", endpoint).is_ok());
-    // Nor through that of another.
+    // Nor may it be reached through the tunnel of another peer.
     let second = |networks: &str, endpoint: &str| {
         let more = format!(
             "[peer.second]\npublic_key = \"rnv/BXF8tLbYlljVJQnTY4gMY7EqoGsskil6kc4VcnE=\"\n\
@@ -202,7 +202,7 @@ fn virtual_delay_is_none_or_has_a_bound() {
     assert!(read("virtual_delay = true").is_err());
 }
 
-/// A list has addresses that the socket reaches, none of them behind a peer.
+/// A list must contain addresses that the socket reaches, and none behind a peer.
 #[test]
 fn a_peer_may_have_several_endpoints() {
     let read = |list: &str| read("", "[\"10.2.0.0/24\"]", &format!("endpoint = {list}"));
@@ -221,7 +221,7 @@ fn a_peer_may_have_several_endpoints() {
     }
 }
 
-/// `[::]` reaches both families; another address its own.
+/// `[::]` reaches both families, and another address only its own.
 #[test]
 fn a_peer_is_of_a_family_that_the_socket_has() {
     let read = |listen: &str, endpoint: &str, network: &str| {
@@ -245,7 +245,7 @@ fn a_peer_is_of_a_family_that_the_socket_has() {
         assert_eq!(site.is_ok(), works, "{listen} {endpoint}: {site:?}");
         assert!(site.err().is_none_or(|e| e.contains("[::]:51820")));
     }
-    // Datagrams of either family would go into a network of all addresses.
+    // Datagrams of either family would match a network of all addresses.
     for network in ["0.0.0.0/0", "::/0"] {
         let error = read("[::]:1", v4, network).expect_err("refused");
         assert!(error.contains("write fwmark"), "{error}");
@@ -253,7 +253,7 @@ fn a_peer_is_of_a_family_that_the_socket_has() {
     assert!(read("0.0.0.0:1", v4, "::/0").is_ok());
 }
 
-/// A peer that changes its key has two, and no other peer has either of them.
+/// A peer that changes its key has two keys, and no other peer has either of them.
 #[test]
 fn a_peer_has_one_key_or_two() {
     let keys = [1, 2, 3].map(|byte| crate::keys::PrivateKey::new([byte; 32]).public());
@@ -284,7 +284,7 @@ fn a_peer_has_one_key_or_two() {
     }
 }
 
-/// Of the form first, and then of all keys together.
+/// Mistakes of form come first, and then those between keys.
 #[test]
 fn all_mistakes_are_shown_at_once() {
     let mistakes = |text: &str| -> Vec<String> {
@@ -319,7 +319,7 @@ fn all_mistakes_are_shown_at_once() {
     assert!(found[1].contains("write [class.voice] with its dscp first"), "{found:?}");
 }
 
-/// A key of a peer comes before that of the defaults, also within a table.
+/// A key of a peer takes precedence over that of the defaults, also within a table.
 #[test]
 fn peers_have_the_defaults_of_the_file() {
     let peer = |name: &str, byte: u8, more: &str| {
@@ -343,7 +343,8 @@ fn peers_have_the_defaults_of_the_file() {
         .collect();
     assert_eq!(found, [(50_000_000, 1_000_000, 3.0, 0.4), (5_000_000, 2_000_000, 3.0, 0.4)]);
     assert!(read.peers.iter().all(|p| p.mode == Mode::Shadow));
-    // A mistake there is shown once, with its place. Keys of one peer do not stand there.
+    // A mistake in the defaults is shown once, with its place. Keys of a single peer are not
+    // allowed there.
     let error = site("cap = \"much\"").expect_err("wrong");
     assert_eq!((error.matches("much").count(), error.contains(":5:7")), (1, true), "{error}");
     let error = site("cap = \"1 Mbps\"\nendpoint = \"192.0.2.1:1\"").expect_err("wrong");

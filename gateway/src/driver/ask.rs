@@ -13,13 +13,13 @@ pub type Ask = accord_door::Ask<Order>;
 /// A request that only gateways have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Another mode for a peer.
+    /// A new mode for a peer.
     Mode(String, Mode),
     /// A trial of a peer: the place of the class, the rate on the wire and the length.
     Try(String, usize, Rate, Length),
     /// The latest trial of a peer.
     Tried(String),
-    /// The trace of a peer for a time.
+    /// A trace of a peer for a time.
     Trace(String, Length),
     /// The lines of the trace since the latest request.
     Traced,
@@ -92,7 +92,7 @@ mod tests {
     }
 
     proptest! {
-        /// Any request is understood or refused, and half a request is refused.
+        /// Any request is understood or rejected, and half a request is rejected.
         #[test]
         fn any_request_is_understood_or_refused(
             bytes in prop::collection::vec(any::<u8>(), 0..200),

@@ -13,14 +13,15 @@ use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use tun_rs::DeviceBuilder;
 
-/// The packets that the device holds for us. Packets beyond it are dropped, so packets wait at the
-/// edge.
+/// The number of packets that the device holds for us. Packets beyond it are dropped, so packets
+/// wait at the edge.
 const QUEUE: usize = 500;
 
 /// The preference of the first of two rules, right before that of the kernel for its main table.
 const PREFERENCE: u32 = 32_764;
 
-/// The metric of guards, larger than those of other routes, so a guard counts only without them.
+/// The metric of guards. It is larger than those of other routes, so a guard applies only in their
+/// absence.
 const GUARD: u32 = 4_000_000_000;
 
 /// The number of attempts to open a device in use, 20 ms apart.
@@ -47,18 +48,18 @@ pub struct Device {
     room: Vec<u8>,
     splitter: Splitter,
     coalescer: Coalescer,
-    /// The families of addresses, by the option of iproute2, with rules for networks of all addresses.
+    /// The families of addresses (as options of iproute2) with rules for networks of all addresses.
     rules: Vec<&'static str>,
     mark: Option<u32>,
-    /// True if routes and rules stay when this is dropped.
+    /// True if routes and rules stay when this value is dropped.
     stays: bool,
-    /// The packets that the kernel did not take.
+    /// The number of packets that the kernel did not take.
     pub refused: u64,
 }
 
 impl Device {
-    /// Opens the device with the addresses of the site and the routes to its peers. Takes it from the
-    /// service manager, or hands it to that for the next start.
+    /// Opens the device with the addresses of the site and the routes to its peers. Takes the device from the
+    /// service manager, or passes it to the manager for the next start.
     pub fn open(
         site: &Site,
         kept: &mut Vec<(String, OwnedFd)>,
@@ -72,7 +73,7 @@ impl Device {
             let at = kept.iter().position(|(there, _)| *there == label(*offload))?;
             Some((kept.swap_remove(at).1, *offload))
         });
-        // Other kept devices are those of another site file.
+        // Other kept devices belong to another site file.
         let mut stale = false;
         kept.retain(|(there, _)| {
             let device = there.starts_with("tun-");
@@ -98,12 +99,13 @@ impl Device {
         commands += &format!("link set {name} mtu {mtu} txqueuelen {QUEUE} up\n");
         let mark = site.interface.fwmark;
         set_guards(mark, site.interface.guard, &[], &networks(site))?;
-        // A device that somebody has removed is not to be handed over again.
+        // A device that was removed must not be handed over again.
         ip(&commands)
             .and_then(|()| set_routes(name, mark, &[], &networks(site)))
             .inspect_err(|_| manager.forget(&label(offload)))?;
         let rules = set_rules(mark, &[], &networks(site));
-        // If the device or a guard stays, the rules do, too: packets of the site take no other way.
+        // If the device or a guard stays, the rules also stay, so packets of the site take no other
+        // way.
         let stays = site.interface.persist || site.interface.guard || manager.is_there();
         Ok(Device {
             tun,
@@ -124,7 +126,7 @@ impl Device {
         label(&self.name, self.offload)
     }
 
-    /// Returns whether packets of TCP and of UDP go to and from the device joined.
+    /// Returns whether TCP and UDP packets are joined on their way to and from the device.
     pub fn joins(&self) -> (bool, bool) {
         (self.coalescer.tcp, self.coalescer.udp)
     }
@@ -138,8 +140,8 @@ impl Device {
         Ok(())
     }
 
-    /// Sets the addresses, routes and rules of a site that somebody has taken away, such as those of a
-    /// device that was down. Returns the number of those set, and the routes that cannot be.
+    /// Restores the addresses, routes and rules of a site that were removed, such as those of a device that
+    /// was down. Returns the number of those restored, and the routes that cannot be.
     pub fn restore(&mut self, site: &Site) -> Result<Restored, RunError> {
         let (name, mut restored) = (&self.name, Restored::default());
         let shown = ip_output(&["-o", "address", "show", "dev", name], "")?;
@@ -193,7 +195,7 @@ impl Device {
         Ok(count.max(1))
     }
 
-    /// Adds a packet to those that [`Device::flush`] gives to the kernel.
+    /// Adds a packet to those that [`Device::flush`] passes to the kernel.
     pub fn push(&mut self, packet: &[u8]) {
         if self.offload == Offload::None {
             self.refused += u64::from(write(&self.tun, packet).is_err());
@@ -211,7 +213,7 @@ impl Device {
         let mut declined = false;
         self.coalescer.clear(&mut |bytes, count| match write(tun, bytes) {
             Ok(_) => {}
-            // Packets that were joined and that the kernel does not take so.
+            // These packets were joined, and the kernel does not take them in this form.
             Err(Errno::EINVAL) if count > 1 => {
                 declined = true;
                 let split = splitter.split(bytes, &mut |packet| {
@@ -232,7 +234,7 @@ impl Device {
 impl Drop for Device {
     fn drop(&mut self) {
         if !self.stays {
-            // Routes go with the device.
+            // Routes disappear with the device.
             let _ = set_rules(self.mark, &self.rules, &[]);
         }
     }
@@ -248,7 +250,7 @@ fn label(name: &str, offload: Offload) -> String {
     format!("tun-{name}-{}", offload.word())
 }
 
-/// Creates the device. `again`: the service manager may hold it still, for a moment.
+/// Creates the device. `again` is true if the service manager may still hold it for a moment.
 fn create(site: &Site, again: bool) -> Result<(OwnedFd, Offload), RunError> {
     let name = &site.interface.device;
     let open = |offload: bool| {
@@ -268,7 +270,7 @@ fn create(site: &Site, again: bool) -> Result<(OwnedFd, Offload), RunError> {
     let busy = |e: &Error| e.raw_os_error() == Some(Errno::EBUSY as i32);
     let mut tries = if again { TRIES } else { 0 };
     loop {
-        // A kernel without offloads refuses them.
+        // A kernel without offloads rejects them.
         match open(site.interface.offload).or_else(|_| open(false)) {
             Ok(opened) => return Ok(opened),
             Err(e) if tries > 0 && busy(&e) => {
@@ -297,25 +299,25 @@ fn networks(site: &Site) -> Vec<IpNet> {
     networks.copied().collect()
 }
 
-/// The addresses and routes that somebody has taken away.
+/// The addresses and routes that were removed.
 #[derive(Debug, Default)]
 pub struct Restored {
     /// The number of addresses, routes and rules that were set again.
     pub set: usize,
     /// The networks without a route to the device.
     pub missing: Vec<IpNet>,
-    /// Why the last of them has none.
+    /// The reason why the last of them has none.
     pub why: String,
 }
 
-/// Returns the networks with a route to a device, in the main table, and those of all addresses in that of
-/// the mark.
+/// Returns the networks with a route to a device: in the main table, or for all addresses in the table of the
+/// mark.
 fn routes(device: &str, mark: Option<u32>) -> Result<Vec<IpNet>, RunError> {
     let mut shown = String::new();
     for family in ["-4", "-6"] {
         shown += &ip_output(&[family, "route", "show", "dev", device], "")?;
         if let Some(mark) = mark {
-            // There is no such table without a route in it.
+            // The table exists only with a route in it.
             let table = mark.to_string();
             let words = [family, "route", "show", "table", &table, "dev", device];
             let all = ip_output(&words, "").unwrap_or_default();
@@ -344,8 +346,8 @@ fn guards(mark: Option<u32>) -> Result<Vec<IpNet>, RunError> {
     Ok(found)
 }
 
-/// Sets the guards of networks: packets are dropped that have no other route. Removes those of networks
-/// that are gone, or all without `guard`.
+/// Sets the guards of networks, which drop packets without another route. Removes the guards of networks that
+/// are gone, or all guards if `guard` is false.
 fn set_guards(
     mark: Option<u32>,
     guard: bool,
@@ -362,7 +364,7 @@ fn set_guards(
     let gone = gone.filter(|n| !guard || !after.contains(n));
     let gone: String = gone.map(|n| format!("route del {}", route(n))).collect();
     if !gone.is_empty() {
-        // Those that are not there are none the less gone.
+        // Guards that do not exist count as removed.
         let _ = ip_output(&["-force", "-batch", "-"], &gone);
     }
     if !guard {
@@ -373,8 +375,9 @@ fn set_guards(
     ip(&new.map(|n| format!("route replace {}", route(n))).collect::<String>())
 }
 
-/// Changes routes to these networks into routes to those. A route of the host to one of them stays as it
-/// is: then nothing is changed. Networks of all addresses are in the routing table of the mark.
+/// Replaces routes to the old networks by routes to the new ones. If the host has its own route to one of
+/// them, that route stays and nothing is changed. Networks of all addresses are in the routing table of the
+/// mark.
 fn set_routes(
     device: &str,
     mark: Option<u32>,
@@ -383,7 +386,7 @@ fn set_routes(
 ) -> Result<(), RunError> {
     let mut new: Vec<&IpNet> = after.iter().filter(|n| !before.contains(n)).collect();
     if !new.is_empty() {
-        // A device that was kept has its routes.
+        // A device that was kept already has its routes.
         let own = ip_output(&["-4", "route", "show", "dev", device], "")?
             + &ip_output(&["-6", "route", "show", "dev", device], "")?;
         let own: Vec<IpNet> = own.lines().filter_map(destination).collect();
@@ -393,7 +396,7 @@ fn set_routes(
         Some(mark) if n.prefix_len() == 0 => format!("{n} dev {device} table {mark}\n"),
         _ => format!("{n} dev {device}\n"),
     };
-    // Nothing else is in the table of the mark.
+    // The table of the mark contains no other routes.
     let verb = |n: &IpNet| if n.prefix_len() == 0 { "replace" } else { "add" };
     let delete = |n: &IpNet| format!("route del {}", route(n));
     for (done, network) in new.iter().enumerate() {
@@ -418,9 +421,9 @@ fn set_routes(
     Ok(())
 }
 
-/// Sets the rules by which unmarked packets take a network of all addresses, if there is one, and marked
-/// ones the host's routes. Routes of the host that are narrower than its default stay in force. Returns the
-/// families that have rules now.
+/// Sets the rules by which unmarked packets use a network of all addresses, if there is one, and marked
+/// packets the host's routes. Routes of the host that are narrower than its default stay in force. Returns
+/// the families that now have rules.
 fn set_rules(
     mark: Option<u32>,
     before: &[&str],
@@ -448,14 +451,15 @@ fn set_rules(
                 let words = [family, "rule", verb].into_iter().chain(rule.split(' '));
                 words.collect::<Vec<&str>>()
             };
-            // A killed gateway leaves each rule once.
+            // A killed gateway leaves behind one copy of each rule.
             let _ = ip_output(&words("del"), "");
             if wanted {
                 ip_output(&words("add"), "")?;
             }
         }
         if wanted && family == "-4" {
-            // A strict filter of sources judges an answer to a marked datagram by the routes of its mark.
+            // With this setting a strict source filter checks an answer to a marked datagram against the
+            // routes of the mark.
             let _ = std::fs::write("/proc/sys/net/ipv4/conf/all/src_valid_mark", "1");
         }
     }

@@ -1,4 +1,4 @@
-//! The places of peers: names that are looked up, and addresses that a gateway has learnt, kept in a file
+//! The places of peers: names that are looked up, and addresses that a gateway has learnt and keeps in a file
 //! from one start to the next.
 
 use crate::config::{Endpoint, PeerConfig, Site};
@@ -16,9 +16,9 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 const SILENCE: Duration = Duration::from_secs(10);
 /// The time from one lookup of a name to the next.
 const AGAIN: Duration = Duration::from_secs(10);
-/// The longest wait for names at the start. Routes of the site may be in the way of the resolver later.
+/// The longest wait for names at the start. Later, routes of the site may obstruct the resolver.
 const FIRST: std::time::Duration = std::time::Duration::from_secs(3);
-/// The most that is read of the file, in bytes.
+/// The most bytes that are read from the file.
 const LONGEST_FILE: u64 = 1 << 20;
 
 type Question = (PublicKey, String, u16);
@@ -26,20 +26,20 @@ type Answer = (PublicKey, Vec<SocketAddr>);
 
 /// The places of the peers of a gateway.
 pub struct Endpoints {
-    /// The thread that looks names up, and its answers.
+    /// The thread that looks up names, and its answers.
     resolver: Option<(Sender<Question>, Receiver<Answer>)>,
     /// The time of the next lookup of each peer with a name.
     next: BTreeMap<PublicKey, Time>,
     /// The file of learnt addresses, and its contents.
     file: Option<PathBuf>,
     kept: String,
-    /// The reasons why names of peers were of no use as of the latest answers.
+    /// The reasons why names of peers were unusable as of the latest answers.
     unusable: BTreeMap<PublicKey, String>,
 }
 
 impl Endpoints {
-    /// Creates the places of a site's peers. Sets those in the file of the last run, and those of names
-    /// that the resolver knows at once.
+    /// Creates the places of a site's peers. Sets those from the file of the last run, and those whose names
+    /// the resolver knows at once.
     pub fn open(site: &Site, gateway: &mut Gateway<impl Sessions>, now: Time) -> Endpoints {
         let file = site.interface.status.as_ref();
         let mut endpoints = Endpoints {
@@ -70,8 +70,8 @@ impl Endpoints {
         endpoints
     }
 
-    /// Looks up the names of peers that are not heard, and keeps the addresses that are in use. Logs names
-    /// that are of no use, and addresses that cannot be kept.
+    /// Looks up the names of silent peers, and saves the addresses in use. Logs unusable names, and addresses
+    /// that cannot be saved.
     pub fn look(&mut self, site: &Site, gateway: &mut Gateway<impl Sessions>, now: Time) {
         while let Some(answer) =
             self.resolver.as_ref().and_then(|(_, answers)| answers.try_recv().ok())
@@ -84,7 +84,7 @@ impl Endpoints {
         }
     }
 
-    /// Sets the address that was found for a peer: the first one that the gateway's socket reaches.
+    /// Sets the address found for a peer: the first one that the gateway's socket reaches.
     fn take(&mut self, site: &Site, gateway: &mut Gateway<impl Sessions>, (key, found): Answer) {
         let usable = found.iter().find(|a| site.interface.reaches(a.ip()));
         if let Some(address) = usable {
@@ -107,7 +107,7 @@ impl Endpoints {
         }
     }
 
-    /// Asks for the addresses of peers with names that are not heard.
+    /// Asks for the addresses of silent peers with names.
     fn ask(&mut self, site: &Site, gateway: &Gateway<impl Sessions>, now: Time) {
         self.next.retain(|key, _| site.peers.iter().any(|p| p.has(key)));
         for peer in gateway.peers() {
@@ -125,7 +125,7 @@ impl Endpoints {
         }
     }
 
-    /// Writes the addresses in use into the file if they are others than there.
+    /// Writes the addresses in use into the file if they have changed.
     fn keep(&mut self, gateway: &Gateway<impl Sessions>) -> Result<(), String> {
         let Some(path) = &self.file else {
             return Ok(());
@@ -139,7 +139,7 @@ impl Endpoints {
             return Ok(());
         }
         self.kept = text;
-        // The thread of the packets does not wait for the disk.
+        // The packet thread does not wait for the disk.
         write_unsynced(path, self.kept.as_bytes())
             .map_err(|e| format!("{} cannot be written: {e}", path.display()))
     }
@@ -150,7 +150,7 @@ fn is_fixed(peer: &PeerConfig) -> bool {
     matches!(peer.endpoint, Some(Endpoint::Address(_)))
 }
 
-/// Starts a thread that looks names up. It ends with the sender of its questions.
+/// Starts a thread that looks up names. It ends with the sender of its questions.
 fn resolver() -> (Sender<Question>, Receiver<Answer>) {
     let (questions, asked) = channel::<Question>();
     let (answers, answered) = channel();
@@ -168,7 +168,7 @@ fn resolver() -> (Sender<Question>, Receiver<Answer>) {
     (questions, answered)
 }
 
-/// Reads the addresses in a file. Lines that are none are left out, and so is a file that is not there.
+/// Reads the addresses in a file. Ignores lines without an address, and a missing file.
 fn read(path: &Path) -> Vec<(PublicKey, SocketAddr)> {
     let text = read_text(path, LONGEST_FILE).unwrap_or_default();
     let entry = |line: &str| {
@@ -197,7 +197,7 @@ mod tests {
             .map(|(address, n)| (key(n), address.parse().expect("an address")))
             .collect();
         assert_eq!(read(&path), kept);
-        // A damaged line costs its own address.
+        // A damaged line costs only its own address.
         let damaged = format!("no key\n{text}{}\n\u{0}", key(3));
         write_unsynced(&path, damaged.as_bytes()).expect("written");
         assert_eq!(read(&path), kept);
@@ -205,8 +205,8 @@ mod tests {
         assert_eq!(read(&path), []);
     }
 
-    /// A name whose addresses the socket does not reach is logged once, and one with another address, too,
-    /// is used.
+    /// A name whose addresses the socket does not reach is logged once. A name with another, reachable
+    /// address is used.
     #[test]
     fn a_name_of_the_other_kind_is_told() {
         use crate::config::parse;

@@ -1,11 +1,11 @@
-//! The load of the thread of packets, and its lateness.
+//! The load of the packet thread, and its lateness.
 
 use crate::sender::BURST;
 use accord_units::{Duration, Time};
 
-/// The packets per second that are much: 0.7 Gbps of full packets.
+/// The packets per second that count as a high load: 0.7 Gbps of full packets.
 const MUCH: f64 = 6e4;
-/// The time over which they are averaged.
+/// The time over which the load is averaged.
 const AVERAGED: Duration = Duration::from_ms(1);
 /// The time over which the longest lateness is taken.
 const SPAN: Duration = Duration::from_secs(5);
@@ -13,15 +13,15 @@ const SPAN: Duration = Duration::from_secs(5);
 /// The lateness of this thread, which paces all tunnels.
 #[derive(Default)]
 pub struct Lateness {
-    /// The most since a time, and that of the span before.
+    /// The largest lateness since a time, and that of the previous span.
     latest: (Time, Duration),
     before: Duration,
-    /// The time that was not made up for.
+    /// The time that was not made up.
     pub lost: Duration,
 }
 
 impl Lateness {
-    /// Notes work that was due at `wake` and is looked at now.
+    /// Notes work that was due at `wake` and is handled now.
     pub fn note(&mut self, wake: Time, now: Time) {
         let late = now.since(wake);
         if now.since(self.latest.0) >= SPAN {
@@ -38,11 +38,11 @@ impl Lateness {
     }
 }
 
-/// The packets per second that go through, as an average.
+/// The average number of packets per second.
 #[derive(Default)]
 pub struct Load {
     rate: f64,
-    /// When packets were last taken in.
+    /// The time at which packets were last counted.
     pub at: Time,
 }
 
@@ -63,7 +63,7 @@ impl Load {
 mod tests {
     use super::*;
 
-    /// Returns whether `packets` packets per `every` microseconds, for 10 ms, are much.
+    /// Returns whether `packets` packets per `every` microseconds, for 10 ms, are a high load.
     fn is_much(packets: usize, every: u64) -> bool {
         let mut load = Load::default();
         for step in 1..=10_000 / every {
@@ -78,7 +78,7 @@ mod tests {
         assert!(!is_much(1, 20) && !is_much(10, 200) && !is_much(100, 2000));
     }
 
-    /// A millisecond is made up for. The longest lateness is forgotten after ten seconds.
+    /// A millisecond is made up. The longest lateness expires after ten seconds.
     #[test]
     fn late_work_is_told() {
         let (mut lateness, at) = (Lateness::default(), |ms| Time::ZERO + Duration::from_ms(ms));
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!((lateness.most(), lateness.lost), (Duration::from_ms(1), Duration::ZERO));
         lateness.note(at(2000), at(2005));
         assert_eq!((lateness.most(), lateness.lost), (Duration::from_ms(5), Duration::from_ms(4)));
-        // Work that something else has brought forward is not late.
+        // Work that another event has advanced is not late.
         lateness.note(Time::MAX, at(7000));
         assert_eq!(lateness.most(), Duration::from_ms(5));
         lateness.note(at(13_000), at(12_999));

@@ -1,7 +1,7 @@
 //! The driver of a gateway: clock, device, socket, signals and the service manager.
 //!
 //! One thread handles packets. It waits until a file is ready or work is due, reads packets and
-//! datagrams, calls the gateway, and writes its outputs.
+//! datagrams, calls the gateway and writes the results.
 
 mod ask;
 mod device;
@@ -42,18 +42,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The most packets that are taken from the device before the socket has its turn.
 const BATCH: usize = 128;
-/// The shortest time from one look to the next if nothing arrives. At a high pace packets go in groups
-/// of this length. The length is less than the millisecond that a sender makes up for, and than the
-/// latency that users notice.
+/// The shortest time from one look to the next if nothing arrives. At a high pace packets are sent in groups
+/// of this length. It is less than the millisecond that a sender makes up, and less than a noticeable
+/// latency.
 const GRAIN: Duration = Duration::from_us(200);
-/// The time from one look at the device and the socket to the next while packets wait or much goes
-/// through. A look for each packet would cost more than the packet, as an interrupt for each would.
+/// The time from one look at the device and the socket to the next while packets wait or the load
+/// is high. A look per packet would cost more than the packet, as would an interrupt per packet.
 const REST: Duration = Duration::from_us(100);
 /// The time from one look at the peers for the log to the next.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The time from one look at the news of the kernel to the next, and that between attempts to set routes
-/// that are missing.
+/// The time from one look at the news of the kernel to the next, and from one attempt to set missing routes
+/// to the next.
 const NEWS: Duration = Duration::from_ms(50);
 const AGAIN: Duration = Duration::from_secs(5);
 /// The time from one line of the log about a flood to the next.
@@ -68,10 +68,10 @@ pub struct Options {
     pub path: PathBuf,
     /// Ends the run when it is set.
     pub stop: Arc<AtomicBool>,
-    /// Has the site file read again when it is set.
+    /// Reloads the site file when it is set.
     pub reload: Arc<AtomicBool>,
-    /// True if signals are handled: SIGHUP reads the site file again, SIGINT and SIGTERM end the run.
-    /// The calling thread must be the only one then.
+    /// True if signals are handled: SIGHUP reloads the site file, and SIGINT and SIGTERM end the run. The
+    /// calling thread must then be the only one.
     pub signals: bool,
     /// The level of the log.
     pub level: LevelFilter,
@@ -88,7 +88,7 @@ impl fmt::Debug for Options {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// Stopped by the flag or by SIGTERM.
+    /// The gateway was stopped by the flag or by SIGTERM.
     Stopped,
     /// Interrupted by SIGINT.
     Interrupted,
@@ -97,7 +97,7 @@ pub enum Ended {
 /// Runs a gateway until it is stopped.
 ///
 /// # Errors
-/// Fails if the site file is not right, or the system does not let it.
+/// Fails if the site file has errors, or the system does not allow the run.
 pub fn run(options: &Options) -> Result<Ended, RunError> {
     let log = Log::new(options.level, options.log.clone());
     tracing::subscriber::with_default(log.clone(), || Driver::new(options, log)?.run())
@@ -124,14 +124,14 @@ fn peer_keys(site: &Site) -> Result<Vec<PeerKeys>, RunError> {
     keys.collect()
 }
 
-/// A gateway and all that drives it.
+/// A gateway and the parts that drive it.
 struct Driver<'a> {
     options: &'a Options,
     site: Site,
     clock: Clock,
     device: Device,
     socket: Socket,
-    /// The sockets for clients: that of status and commands, and that of metrics.
+    /// The sockets for clients: one for status and commands, and one for metrics.
     doors: Vec<Door<Ask>>,
     endpoints: Endpoints,
     manager: Manager,
@@ -143,25 +143,26 @@ struct Driver<'a> {
     /// The name and state of each peer as of the latest line of the log.
     told: Vec<(String, &'static str)>,
     next_look: Time,
-    /// The news about the device, unless the kernel does not give it.
+    /// The news about the device, if the kernel provides it.
     watch: Option<Watch>,
     /// The networks of peers without a route to the device.
     missing: Vec<IpNet>,
-    /// When to look at the news, and when to try again to set missing routes.
+    /// The times at which to look at the news and to retry missing routes.
     next_news: Time,
     next_attempt: Time,
-    /// The refused handshakes as of the latest line of the log about them, and when there may be another.
+    /// The number of rejected handshakes as of the latest line of the log about them, and the earliest time
+    /// of the next such line.
     told_floods: (u64, Time),
     load: Load,
     log: Log,
-    /// When the trace of a peer ends.
+    /// The time at which the trace of a peer ends.
     trace_ends: Time,
     lateness: Lateness,
 }
 
 impl<'a> Driver<'a> {
     fn new(options: &'a Options, log: Log) -> Result<Driver<'a>, RunError> {
-        // Only a process that is a gateway and nothing else is one that the service manager started.
+        // Only a process that runs nothing but a gateway was started as one by the service manager.
         let (mut kept, manager) =
             if options.signals { (notify::kept(), Manager::connect()) } else { Default::default() };
         let signals = options.signals.then(signals).transpose()?;
@@ -185,10 +186,10 @@ impl<'a> Driver<'a> {
         let status = interface.status.as_deref().map(|path| Door::open(path, parse));
         let metrics = (interface.metrics).map(|address| Door::listen(address, Ask::read_metrics));
         let doors = status.into_iter().chain(metrics).collect::<Result<_, _>>()?;
-        // The kernel wakes this thread at the time asked for, not up to 50 µs later.
+        // The kernel then wakes this thread at the requested time, and not up to 50 µs later.
         let _ = nix::sys::prctl::set_timerslack(1);
         let clock = Clock::at_one_second();
-        // Before the routes of the site are there, which may be in the way of the resolver.
+        // This precedes the routes of the site, which may obstruct the resolver.
         let endpoints = Endpoints::open(&site, &mut gateway, clock.now());
         let device = Device::open(&site, &mut kept, &manager)?;
         let watch = Watch::open(&interface.device);
@@ -211,7 +212,7 @@ impl<'a> Driver<'a> {
             config: ConfigStatus { loaded_unix_s: unix_time(), error: None },
             told_offloads: Vec::new(),
             told: Vec::new(),
-            // Peers that answer at once are not logged as down.
+            // This way, peers that answer at once are not logged as down.
             next_look,
             load: Load::default(),
             log,
@@ -258,7 +259,8 @@ impl<'a> Driver<'a> {
         Ok(ended)
     }
 
-    /// Waits until something has arrived or `wake`, as far as it is worth looking so soon.
+    /// Waits until something has arrived or until `wake`, but at least for the time for which a
+    /// look is not worth its cost.
     fn wait(&self, wake: Time) {
         let rested = self.load.at + REST;
         if self.load.is_much() {
@@ -266,7 +268,7 @@ impl<'a> Driver<'a> {
             return;
         }
         if self.gateway.is_waiting() {
-            // Packets for a queue that waits for its pace cannot go before the rest of it.
+            // Packets for a paced queue cannot be sent before those ahead of them.
             self.clock.wait(rested, LONGEST_WAIT, &mut []);
         }
         let mut files = vec![
@@ -291,7 +293,7 @@ impl<'a> Driver<'a> {
                 Ok(0) => break,
                 Ok(taken) => count += taken,
                 Err(e) => {
-                    // Somebody has removed it: the next start makes another one.
+                    // The device was removed, so the next start creates a new one.
                     self.manager.forget(&device.label());
                     return Err(RunError::Unable(format!("the device fails: {e}")));
                 }
@@ -361,7 +363,7 @@ impl<'a> Driver<'a> {
                     None => (404, format!("there is no trial of {peer}\n")),
                 },
             };
-            // A client that went away wants no answer.
+            // A client that has disconnected needs no answer.
             let _ = request.answer.send(answer);
         }
     }
@@ -376,8 +378,8 @@ impl<'a> Driver<'a> {
         status
     }
 
-    /// Sets addresses and routes again that somebody has taken away. Packets of the site would leave by
-    /// other routes, in the clear.
+    /// Restores addresses and routes that were removed. Without them packets of the site would leave by other
+    /// routes, unencrypted.
     fn keep_routes(&mut self) {
         let now = self.clock.now();
         if now < self.next_news {
@@ -392,7 +394,7 @@ impl<'a> Driver<'a> {
         self.next_attempt = now + AGAIN;
         let restored = match self.device.restore(&self.site) {
             Ok(restored) => restored,
-            // The device is gone: the next read of it ends the gateway.
+            // The device is gone. The next read from it ends the gateway.
             Err(_) => return,
         };
         if restored.set > 0 {
@@ -449,14 +451,14 @@ impl<'a> Driver<'a> {
         }
         let offloads = self.offloads();
         if offloads != self.told_offloads {
-            // The kernel refused an offload that it had accepted. Packets go on, one by one.
+            // The kernel rejected an offload that it had accepted. Packets continue one by one.
             let reason = self.socket.outgoing.declined.map_or("", |e| e.desc());
             tracing::warn!(event = "offloads", left = offloads.join(","), reason);
             self.told_offloads = offloads;
         }
     }
 
-    /// Handles the signals that came.
+    /// Handles the signals that have arrived.
     fn heed_signals(&mut self) -> Option<Ended> {
         while let Some(info) = self.signals.as_ref()?.read_signal().ok().flatten() {
             match Signal::try_from(info.ssi_signo as i32) {
@@ -468,7 +470,7 @@ impl<'a> Driver<'a> {
         None
     }
 
-    /// Reads the site file again. One that is not right changes nothing.
+    /// Reloads the site file. A file with errors changes nothing.
     fn reload(&mut self) {
         self.manager.tell("RELOADING=1");
         match self.reloaded() {
@@ -504,7 +506,7 @@ impl<'a> Driver<'a> {
     }
 }
 
-/// Takes the signals out of their way to the process, and returns where they are read.
+/// Blocks the delivery of signals to the process, and returns the file from which to read them.
 fn signals() -> Result<SignalFd, RunError> {
     let mut set = SigSet::empty();
     for signal in [Signal::SIGHUP, Signal::SIGINT, Signal::SIGTERM] {

@@ -17,13 +17,13 @@ const FIRST: RawFd = 3;
 #[derive(Debug, Default)]
 pub struct Manager {
     socket: Option<(UnixDatagram, SocketAddr)>,
-    /// The time between signs of life, and when the next one is due.
+    /// The time between signs of life, and the time of the next one.
     watchdog: Option<Duration>,
     next: Time,
 }
 
 impl Manager {
-    /// Connects as the environment says.
+    /// Connects as the environment specifies.
     pub fn connect() -> Manager {
         let socket = std::env::var_os("NOTIFY_SOCKET").and_then(|path| {
             let path = path.into_encoded_bytes();
@@ -37,7 +37,7 @@ impl Manager {
         let interval = interval.and_then(|text| text.parse::<u64>().ok());
         Manager {
             socket,
-            // Twice as often as asked for.
+            // The signs are sent twice as often as requested.
             watchdog: interval.map(|us| Duration::from_us(us / 2)),
             next: Time::ZERO,
         }
@@ -51,12 +51,12 @@ impl Manager {
     /// Sends a notification, such as `READY=1`.
     pub fn tell(&self, what: &str) {
         if let Some((socket, address)) = &self.socket {
-            // A manager that does not listen is none.
+            // A manager that does not listen counts as absent.
             let _ = socket.send_to_addr(what.as_bytes(), address);
         }
     }
 
-    /// Hands a file over for the next start, by a name. Returns whether the message was sent.
+    /// Hands over a file for the next start, under a name. Returns whether the message was sent.
     pub fn keep(&self, name: &str, file: BorrowedFd) -> bool {
         let Some((socket, address)) = &self.socket else {
             return false;
@@ -79,7 +79,7 @@ impl Manager {
         self.tell(&format!("FDSTOREREMOVE=1\nFDNAME={name}"));
     }
 
-    /// Gives a sign of life, if one is due.
+    /// Sends a sign of life if one is due.
     pub fn live(&mut self, now: Time) {
         if let Some(interval) = self.watchdog
             && now >= self.next
@@ -101,14 +101,14 @@ pub fn kept() -> Vec<(String, OwnedFd)> {
     let names = std::env::var("LISTEN_FDNAMES").unwrap_or_default();
     let names = names.split(':').map(String::from);
     let numbers = FIRST..FIRST.saturating_add(count);
-    // A file that is not there is not taken: the environment may say anything.
+    // Missing files are skipped, because the environment may be wrong.
     let there = |fd: &RawFd| Path::new(&format!("/proc/self/fd/{fd}")).exists();
     let files = numbers.take_while(there).map(|fd| {
-        // SAFETY: the file is open, and by the protocol it is this process's own: nothing else here
-        // knows of it, since the numbers are taken once, at the start.
+        // SAFETY: the file is open, and by the protocol it belongs to this process. No other code
+        // here knows it, since the numbers are taken once, at the start.
         #[allow(unsafe_code, reason = "a number from the environment becomes a file")]
         let file = unsafe { OwnedFd::from_raw_fd(fd) };
-        // Programs that are run have no use for it.
+        // Child processes do not need it.
         let _ = fcntl(&file, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC));
         file
     });

@@ -1,11 +1,10 @@
-//! Packets to and from a device with offloads: several packets of a flow in one.
+//! Packets to and from a device with offloads: several packets of a flow joined into one.
 //!
-//! The kernel hands over TCP and UDP of its hosts before it is cut into packets, and takes it joined,
-//! with a header in front that describes the cuts (`struct virtio_net_hdr`). Reads are cut here by
-//! tun-rs ([`Splitter`]). Writes are joined here ([`Coalescer`]), only where cutting it gives the same
-//! packets again: the length, the place in the flow and the checksum are right, and all other fields
-//! are equal. The one exception is the identification of IPv4 packets that must not be fragmented,
-//! which has no meaning [RFC 6864 §4.1].
+//! The kernel passes on TCP and UDP data of its hosts before segmentation, and accepts it joined. A header in
+//! front describes the cuts (`struct virtio_net_hdr`). [`Splitter`] cuts reads with tun-rs. [`Coalescer`]
+//! joins writes, but only if cutting gives the same packets again: the length, the place in the flow and the
+//! checksum are correct, and all other fields are equal. The one exception is the identification of IPv4
+//! packets that must not be fragmented, which has no meaning [RFC 6864 §4.1].
 
 use std::io::{Error, ErrorKind, Result};
 use tun_rs::{
@@ -17,13 +16,13 @@ use tun_rs::{
 pub const HEADER: usize = VIRTIO_NET_HDR_LEN;
 /// The longest packet of a device, with the header.
 pub const LONGEST: usize = HEADER + (1 << 16);
-/// The longest packet that is made by joining. IPv4 can say no more.
+/// The longest joined packet. This is the limit of IPv4.
 const MOST_BYTES: usize = 65_535;
-/// The joined packets that are looked through for the flow of another one.
+/// The number of joined packets that are searched for the flow of another packet.
 const MOST_RUNS: usize = 64;
 /// The flag of the header: the checksum is that of the pseudo header only.
 const PARTIAL_CHECKSUM: u8 = 1;
-/// The flag of the header's kind that says that a packet carries a congestion notification of TCP.
+/// The flag in the header's kind for packets with a congestion notification of TCP.
 const KIND_ECN: u8 = 0x80;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
@@ -38,7 +37,7 @@ pub struct Splitter {
 }
 
 impl Splitter {
-    /// Hands the packets in `input`, which begins with the header, to `take`.
+    /// Passes the packets in `input`, which begins with the header, to `take`.
     ///
     /// # Errors
     /// Fails if the header and the packet do not belong together, which the kernel never does.
@@ -52,16 +51,16 @@ impl Splitter {
                 if at + 2 > packet.len() {
                     return Err(wrong());
                 }
-                // The sum of the pseudo header is there already.
+                // The sum of the pseudo header is already in place.
                 let sum = !checksum(&packet[start..], 0);
-                // In UDP no sum at all is written as 0.
+                // In UDP, 0 means that there is no checksum.
                 let none = header.csum_offset == 6 && sum == 0;
                 packet[at..at + 2].copy_from_slice(&if none { 0xffff } else { sum }.to_be_bytes());
             }
             take(packet);
             return Ok(());
         }
-        // The length that the kernel gives may be that of the first packet.
+        // The length given by the kernel may be that of the first packet.
         let transport = match header.gso_type & !KIND_ECN {
             VIRTIO_NET_HDR_GSO_UDP_L4 => 8,
             _ => usize::from(packet.get(start + 12).ok_or_else(wrong)? >> 4) * 4,
@@ -95,7 +94,7 @@ fn wrong() -> Error {
     Error::new(ErrorKind::InvalidData, "a packet that is not as its header")
 }
 
-/// The offsets of the parts of a packet: of TCP and UDP without options of IP and without fragments.
+/// The offsets of the parts of a TCP or UDP packet without IP options and fragmentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Shape {
     protocol: u8,
@@ -105,7 +104,7 @@ struct Shape {
 }
 
 impl Shape {
-    /// Returns the shape of a packet that is exactly as long as it says, if it has one.
+    /// Returns the shape of a packet that is exactly as long as it states, if it has one.
     fn of(packet: &[u8]) -> Option<Shape> {
         let two = |at: usize| {
             Some(usize::from(u16::from_be_bytes([*packet.get(at)?, *packet.get(at + 1)?])))
@@ -154,8 +153,8 @@ impl Shape {
         one[ports.clone()] == other[ports] && one[addresses.clone()] == other[addresses]
     }
 
-    /// Returns whether the headers of the first packet of a run and of one that follows are equal, but
-    /// for what differs between the packets of a larger one.
+    /// Returns whether the headers of the first packet of a run and of a later one are equal, except for the
+    /// fields that differ between segments.
     fn alike(self, first: &[u8], next: &[u8], count: u16) -> bool {
         let equal = |range: std::ops::Range<usize>| first[range.clone()] == next[range];
         let ip = match self.ip {
@@ -192,12 +191,12 @@ impl Shape {
 /// Packets that are written together.
 #[derive(Default)]
 struct Run {
-    /// The header of the device and the packet, to which others were joined.
+    /// The header of the device, and the packet to which others were joined.
     bytes: Vec<u8>,
     shape: Option<Shape>,
     /// The packets in it.
     count: u16,
-    /// The contents of each packet but the last, and of all.
+    /// The lengths of the contents of each packet but the last, and of all contents.
     segment: usize,
     contents: usize,
     /// True if another packet may be joined, and true if the checksum of the first one was verified.
@@ -209,7 +208,7 @@ struct Run {
 pub struct Coalescer {
     runs: Vec<Run>,
     used: usize,
-    /// True if packets of TCP are joined, and those of UDP.
+    /// True if TCP packets are joined, and true if UDP packets are.
     pub tcp: bool,
     /// The same of UDP.
     pub udp: bool,
@@ -234,7 +233,7 @@ impl Coalescer {
             let flow = |run: &&mut Run| {
                 run.shape == Some(shape) && shape.same_flow(&run.bytes[HEADER..], packet)
             };
-            // The latest packets of the flow only, so none overtakes another one.
+            // Only the latest run of the flow counts, so packets do not overtake each other.
             if let Some(run) = self.runs[..self.used].iter_mut().rev().find(flow)
                 && run.open
                 && run.join(shape, packet)
@@ -260,8 +259,8 @@ impl Coalescer {
         }
     }
 
-    /// Hands out the packets to write, one with its header at a time, and how many packets are in it.
-    /// Then there is nothing more.
+    /// Passes each packet to write, with its header, and the number of packets in it. Leaves the coalescer
+    /// empty.
     pub fn clear(&mut self, write: &mut dyn FnMut(&mut [u8], u16)) {
         for run in &mut self.runs[..self.used] {
             run.close();
@@ -272,7 +271,7 @@ impl Coalescer {
 }
 
 impl Run {
-    /// Joins a packet of the same flow, if it continues this one.
+    /// Joins a packet of the same flow if it continues this run.
     fn join(&mut self, shape: Shape, packet: &[u8]) -> bool {
         let first = &self.bytes[HEADER..];
         let more = packet.len() - shape.headers;
@@ -289,7 +288,8 @@ impl Run {
         if !self.sound {
             self.sound = shape.is_sound(first);
         }
-        // One whose checksum is wrong has to stay so: the kernel makes a new one for joined packets.
+        // A packet with a wrong checksum must keep it, but the kernel writes a new checksum for joined
+        // packets.
         if !self.sound || !shape.is_sound(packet) {
             self.open = self.sound;
             return false;
@@ -357,14 +357,14 @@ mod tests {
         tcp: bool,
         port: u16,
         tos: u8,
-        /// Of IPv4: whether it may be fragmented, and its number.
+        /// For IPv4, whether the packet may be fragmented, and its number.
         fragments: bool,
         number: u16,
         sequence: u32,
         window: u16,
         flags: u8,
         contents: usize,
-        /// The checksum of its contents is wrong.
+        /// True if the checksum of its contents is wrong.
         damaged: bool,
     }
 
@@ -460,7 +460,7 @@ mod tests {
         (out, writes)
     }
 
-    /// The packets of a flow in their order, without the number of those that must not be fragmented.
+    /// The packets of a flow in order, without the identification of those that must not be fragmented.
     fn of_flow(packets: &[Vec<u8>], v6: bool, tcp: bool, port: u16) -> Vec<Vec<u8>> {
         let ip = if v6 { 40 } else { 20 };
         let own = packets.iter().filter(|p| {
@@ -481,7 +481,7 @@ mod tests {
     }
 
     fn sample() -> impl Strategy<Value = Sample> {
-        // Mostly what continues: values that are the same more often than not.
+        // Mostly continuations: values that are usually the same.
         let rare = |n: u32| prop::bool::weighted(1.0 / f64::from(n));
         let flow = (any::<bool>(), prop::bool::weighted(0.7), 1..3u16);
         let header = (rare(20), rare(2), rare(10), rare(20), rare(15));
@@ -506,7 +506,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever comes, each flow has the packets that it would have without joining, in their order.
+        /// For any input, each flow has the packets that it would have without joining, in order.
         #[test]
         fn what_is_joined_is_what_was_there(
             mut samples in prop::collection::vec((sample(), prop::bool::weighted(0.05)), 1..200),
@@ -540,7 +540,7 @@ mod tests {
             }
         }
 
-        /// Bytes that are nothing do not bring it down.
+        /// Arbitrary bytes do not crash the code.
         #[test]
         fn any_bytes_go_through(bytes in prop::collection::vec(any::<u8>(), 1..300)) {
             let mut coalescer = Coalescer::new(true, true);
@@ -572,7 +572,7 @@ mod tests {
                 assert_eq!(through(&bulk(120, of)).1, 2, "{of:?}");
             }
         }
-        // Two flows that take turns are two.
+        // Two alternating flows stay separate.
         let (one, two) = (bulk(20, SAMPLE), bulk(20, Sample { port: 2, ..SAMPLE }));
         let mixed: Vec<_> = one.into_iter().zip(two).flat_map(|(a, b)| [a, b]).collect();
         assert_eq!(through(&mixed).1, 2);
@@ -592,7 +592,7 @@ mod tests {
             let next = Sample { sequence: 1000, number: 1, ..other };
             assert_eq!(through(&[SAMPLE.packet(), next.packet()]).1, 2, "{other:?}");
         }
-        // A damaged packet first: the others are joined with one another only.
+        // If the first packet is damaged, only the others are joined.
         let mut packets = bulk(5, SAMPLE);
         packets[0] = Sample { damaged: true, ..SAMPLE }.packet();
         let (out, writes) = through(&packets);

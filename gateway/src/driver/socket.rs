@@ -1,8 +1,8 @@
 //! The UDP socket, with the octet of DSCP and ECN of each datagram in both directions, and the time
-//! at which each one arrived.
+//! of each arrival.
 //!
-//! Datagrams of the same size that go the same way are one message for the kernel, which cuts it as late
-//! as it can (`UDP_SEGMENT`). What arrives comes joined, too (`UDP_GRO`), and only where the octets are
+//! Datagrams of the same size and the same way form one message to the kernel, which cuts it as late as
+//! possible (`UDP_SEGMENT`). Arriving datagrams are also joined (`UDP_GRO`), but only if their octets are
 //! equal.
 
 use super::notify::Manager;
@@ -32,25 +32,27 @@ sockopt_impl!(
 
 /// The name by which the service manager keeps the socket.
 const NAME: &str = "udp";
-/// The bytes for datagrams that arrive while the thread is busy. The kernel may give less.
+/// The size of the buffer for datagrams that arrive while the thread is busy, in bytes. The kernel
+/// may grant less.
 const BUFFER: usize = 4 << 20;
-/// The most time between the stamp of a datagram and its reading, unless the calendar was set.
+/// The longest time between the time stamp of a datagram and its reading. A longer one means that
+/// the clock was set.
 const APART: Duration = Duration::from_secs(1);
-/// The most messages that come from the kernel at once. Each may be many datagrams.
+/// The most messages that the kernel delivers at once. Each may contain many datagrams.
 const BATCH: usize = 16;
 /// The longest message.
 const LONGEST: usize = 1 << 16;
 /// The most callers whose called address is known.
 const MOST_CALLERS: usize = 4096;
-/// The most datagrams and bytes of a message that is sent. Kernels before 6.9 take 64, and a message
-/// has to fit into a packet of IP.
+/// The most datagrams and bytes in a sent message. Kernels before 6.9 accept 64, and a message must fit into
+/// an IP packet.
 const MOST_SEGMENTS: usize = 64;
 const MOST_BYTES: usize = 65_000;
 
 /// The socket and its buffers.
 pub struct Socket {
     udp: UdpSocket,
-    /// True if addresses of IPv4 are mapped ones of IPv6 for the kernel.
+    /// True if the kernel represents IPv4 addresses as mapped IPv6 addresses.
     maps: bool,
     room: Vec<u8>,
     /// The room for control messages of the kernel.
@@ -59,10 +61,10 @@ pub struct Socket {
     pub joins: bool,
     /// The outgoing datagrams.
     pub outgoing: Outgoing,
-    /// True if datagrams go whole or not at all.
+    /// True if datagrams are sent whole or not at all.
     whole: bool,
-    /// The own address that a peer at an address has called. Its answers come from there, and so take
-    /// the same way back: a translator of addresses lets no others in.
+    /// Our own address that the peer at each address has called. Answers are sent from there, and so take the
+    /// same way back. An address translator accepts no others.
     called: BTreeMap<SocketAddr, IpAddr>,
 }
 
@@ -71,13 +73,13 @@ pub struct Socket {
 pub struct Outgoing {
     bytes: Vec<u8>,
     messages: Vec<Message>,
-    /// Why the kernel does not cut messages, if it does not.
+    /// The reason, if any, why the kernel does not cut messages.
     pub declined: Option<Errno>,
-    /// The datagrams that the kernel did not take.
+    /// The number of datagrams that the kernel did not take.
     pub refused: u64,
 }
 
-/// Datagrams with the same way, one behind the other. All have the same size, but the last one may be
+/// Datagrams with the same way, one after the other. All have the same size, except that the last one may be
 /// shorter.
 struct Message {
     way: Way,
@@ -87,9 +89,9 @@ struct Message {
 }
 
 impl Socket {
-    /// Creates a socket with this address, whose datagrams have a mark. `offload` says whether the
-    /// kernel may join received datagrams and cut sent ones. Takes the socket from the service manager,
-    /// or hands it to that for the next start.
+    /// Creates a socket with this address, whose datagrams have a mark. `offload` says whether the kernel may
+    /// join received datagrams and cut sent ones. Takes the socket from the service manager, or passes it to
+    /// the manager for the next start.
     pub fn bind(
         address: SocketAddr,
         mark: Option<u32>,
@@ -114,14 +116,14 @@ impl Socket {
             }
         };
         udp.set_nonblocking(true)?;
-        // One that was kept may have another mark.
+        // A kept socket may have another mark.
         if mark.is_some() || getsockopt(&udp, sockopt::Mark).is_ok_and(|m| m != 0) {
             setsockopt(&udp, sockopt::Mark, &mark.unwrap_or(0))?;
         }
         if address.is_ipv6() {
             setsockopt(&udp, sockopt::Ipv6RecvTClass, &true)?
         }
-        // A socket of IPv6 may carry IPv4, too.
+        // An IPv6 socket may also carry IPv4.
         setsockopt(&udp, sockopt::IpRecvTos, &true)?;
         if address.is_ipv6() {
             setsockopt(&udp, sockopt::Ipv6RecvPacketInfo, &true)?;
@@ -129,16 +131,17 @@ impl Socket {
             setsockopt(&udp, sockopt::Ipv4PacketInfo, &true)?;
         }
         setsockopt(&udp, sockopt::ReceiveTimestampns, &true)?;
-        // With CAP_NET_ADMIN it may be more than others get.
+        // With CAP_NET_ADMIN the buffer may exceed the usual limit.
         if setsockopt(&udp, sockopt::RcvBufForce, &BUFFER).is_err() {
             setsockopt(&udp, sockopt::RcvBuf, &BUFFER)?;
         }
         if setsockopt(&udp, sockopt::SndBufForce, &BUFFER).is_err() {
             setsockopt(&udp, sockopt::SndBuf, &BUFFER)?;
         }
-        // One that was kept may have it from before.
+        // A kept socket may already have the option.
         let joins = setsockopt(&udp, sockopt::UdpGroSegment, &offload).is_ok() && offload;
-        // Messages are not cut until one asks for it. The result here shows whether the kernel can.
+        // Messages are not cut unless requested. The result here shows whether the kernel can do
+        // it.
         let cuts = setsockopt(&udp, sockopt::UdpGsoSegment, &0);
         let declined = if offload { cuts.err() } else { Some(Errno::EOPNOTSUPP) };
         let whole = false;
@@ -155,8 +158,8 @@ impl Socket {
         })
     }
 
-    /// Sends all datagrams that wait, in their order. Those that the kernel has no room for are lost,
-    /// as they would be further on.
+    /// Sends all waiting datagrams in order. Those for which the kernel has no room are lost, as they would
+    /// be later in the network.
     pub fn flush(&mut self) {
         let (udp, maps, whole) = (&self.udp, self.maps, &mut self.whole);
         let called = &mut self.called;
@@ -182,7 +185,7 @@ impl Socket {
         });
     }
 
-    /// Takes datagrams that have arrived: source, octet, time of arrival and bytes. Answers go to the
+    /// Takes datagrams that have arrived: source, octet, time of arrival and bytes. Answers are added to the
     /// outgoing datagrams. `take` returns whether a peer has sent a datagram. Returns the number of
     /// datagrams.
     pub fn receive(
@@ -191,7 +194,8 @@ impl Socket {
         mut take: impl FnMut(&mut Outgoing, SocketAddr, u8, Time, &[u8]) -> bool,
     ) -> Result<usize> {
         let (calendar, mut count) = (clock.calendar(), 0);
-        // Not recvmmsg: nix leaves the room for control messages as short as the last message made it.
+        // This does not use recvmmsg, because nix leaves the room for control messages as short as the last
+        // message needed.
         for _ in 0..BATCH {
             let mut slices = [IoSliceMut::new(&mut self.room)];
             let (fd, told) = (self.udp.as_raw_fd(), Some(&mut self.told[..]));
@@ -199,7 +203,7 @@ impl Socket {
             {
                 Ok(message) => message,
                 Err(Errno::EAGAIN) => break,
-                // An error that a datagram caused which was sent before, such as an unreachable port.
+                // An error caused by a datagram sent earlier, such as an unreachable port.
                 Err(Errno::EINTR | Errno::ECONNREFUSED) => continue,
                 Err(e) => return Err(e.into()),
             };
@@ -267,7 +271,8 @@ impl Outgoing {
         self.messages.push(Message { way, segment: bytes.len(), start, end });
     }
 
-    /// Sends all by a function that sends bytes, in segments of a length if one is given.
+    /// Sends all datagrams with a function that sends bytes, in segments of a length if one is
+    /// given.
     fn flush(&mut self, mut send: impl FnMut(&Way, Option<u16>, &[u8]) -> nix::Result<()>) {
         for Message { way, segment, start, end } in self.messages.drain(..) {
             let (bytes, segment) = (&self.bytes[start..end], segment.max(1));
@@ -275,12 +280,12 @@ impl Outgoing {
             if count > 1 && self.declined.is_none() {
                 match send(&way, Some(segment as u16), bytes) {
                     Ok(()) => continue,
-                    // The route takes no packet of this size, which says nothing of shorter ones. It is
+                    // The route rejects packets of this size, but may accept shorter ones. The error is
                     // EINVAL before Linux 6.14.
                     Err(Errno::EMSGSIZE | Errno::EINVAL) => {}
                     // No device of this kind cuts messages.
                     Err(e @ (Errno::EIO | Errno::EOPNOTSUPP)) => self.declined = Some(e),
-                    // Whatever it is, a route that is missing or a full queue: the network does not
+                    // For any reason, such as a missing route or a full queue, the network does not
                     // take it.
                     Err(_) => {
                         self.refused += count;
@@ -296,15 +301,15 @@ impl Outgoing {
     }
 }
 
-/// Sets whether datagrams go whole or not at all. Else whoever has to cut them may, and DF is not set.
-/// Messages of ICMP about the path are believed only over IPv6, where only the kernel can cut.
+/// Sets whether datagrams are sent whole or not at all. Otherwise routers may cut them, and DF is not set.
+/// ICMP messages about the path are believed only over IPv6, where only the kernel can cut.
 fn set_whole(udp: &UdpSocket, whole: bool) -> nix::Result<()> {
     let (v4, v6) = if whole {
         (libc::IP_PMTUDISC_PROBE, libc::IPV6_PMTUDISC_PROBE)
     } else {
         (libc::IP_PMTUDISC_OMIT, libc::IPV6_PMTUDISC_WANT)
     };
-    // A socket of IPv6 may carry IPv4, too.
+    // An IPv6 socket may also carry IPv4.
     if udp.local_addr().is_ok_and(|own| own.is_ipv6()) {
         setsockopt(udp, MtuDiscoverV6, &v6)?;
     }
@@ -333,7 +338,7 @@ fn source(from: Option<IpAddr>) -> (libc::in_pktinfo, libc::in6_pktinfo) {
 }
 
 /// Sends bytes, in one datagram or in several of a length, from an address of this host if one is given.
-/// `maps` says that the socket is one of IPv6.
+/// `maps` is true for an IPv6 socket.
 fn send(
     udp: &UdpSocket,
     maps: bool,
@@ -349,7 +354,7 @@ fn send(
     };
     let (v4, v6) = source(from);
     let own = match from {
-        // A socket of IPv6 takes a mapped address.
+        // An IPv6 socket takes a mapped address.
         Some(IpAddr::V4(_)) if !maps => Some(ControlMessage::Ipv4PacketInfo(&v4)),
         Some(_) => Some(ControlMessage::Ipv6PacketInfo(&v6)),
         None => None,
@@ -371,7 +376,7 @@ fn send(
     }
 }
 
-/// Returns the address of a sender. That of IPv4 at a socket of IPv6 is one of IPv4.
+/// Returns the address of a sender. A mapped address becomes an IPv4 address.
 fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     match (storage.as_sockaddr_in(), storage.as_sockaddr_in6()) {
         (Some(a), _) => Some(SocketAddrV4::from(*a).into()),
@@ -384,7 +389,7 @@ fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     }
 }
 
-/// Creates a socket with this address. `[::]` is that of IPv4, too, whatever the host's default.
+/// Creates a socket with this address. `[::]` also covers IPv4, regardless of the host's default.
 fn bound(address: SocketAddr) -> Result<UdpSocket> {
     let flags = SockFlag::SOCK_CLOEXEC;
     let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
@@ -417,7 +422,7 @@ mod tests {
         Way { to, tos, whole: true }
     }
 
-    /// Sends datagrams at once, and returns what arrives.
+    /// Sends datagrams at once, and returns those that arrive.
     fn across(offload: bool, joins: bool, datagrams: &[(u8, Vec<u8>)]) -> Vec<(u8, Vec<u8>)> {
         let (mut from, mut to) = (socket(offload), socket(joins));
         let (clock, address) = (Clock::at_one_second(), to.udp.local_addr().expect("bound"));
@@ -443,14 +448,15 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Whoever cuts and joins, the same datagrams arrive in the same order with the same octet.
+        /// For any cutting and joining, the same datagrams arrive in the same order with the same
+        /// octet.
         #[test]
         fn datagrams_arrive_as_they_were_sent(
             kinds in prop::collection::vec((0..4usize, 0..8u8, 0..4usize), 1..120),
         ) {
             let datagrams: Vec<(u8, Vec<u8>)> = (kinds.iter().enumerate())
                 .map(|(i, (size, tos, times))| {
-                    // Mostly of one kind, so there is something to join.
+                    // The datagrams are mostly of one kind, so some can be joined.
                     let tos = [0, 0, 0, 0, 0, 2, 3, 0xb8][usize::from(*tos)];
                     let size = if *times > 0 { 1452 } else { [1452, 1451, 100, 60][*size] };
                     (tos, vec![i as u8; size])
@@ -462,7 +468,8 @@ mod tests {
         }
     }
 
-    /// A socket of `[::]` has both kinds, with the octet and the address of each, whole and not.
+    /// A socket at `[::]` carries both families, with the octet and the address of each, whole and
+    /// not.
     #[test]
     fn both_kinds_of_addresses_have_one_socket() {
         let any = "[::]:0".parse().expect("an address");
@@ -499,8 +506,8 @@ mod tests {
         }
     }
 
-    /// A peer hears from the address that it has called, whatever the route of the host would choose. A
-    /// stranger changes nothing.
+    /// A peer gets answers from the address that it has called, even if the route of the host would choose
+    /// another. A stranger changes nothing.
     #[test]
     fn answers_come_from_the_address_that_was_called() {
         let clock = Clock::at_one_second();
@@ -579,11 +586,11 @@ mod tests {
         (taken, outgoing.refused)
     }
 
-    /// Datagrams that are too long for the route go alone, and others joined all the same. A device
-    /// that cuts nothing is not asked again.
+    /// Datagrams that are too long for the route are sent singly, but others still joined. A device
+    /// that cannot cut is not asked again.
     #[test]
     fn a_route_that_is_too_narrow_is_no_kernel_that_cannot_cut() {
-        // The first of 900 bytes is in the message of longer ones.
+        // The first datagram of 900 bytes is in the message of the longer ones.
         for refusal in [Errno::EMSGSIZE, Errno::EINVAL] {
             assert_eq!(through(refusal), (vec![1, 9, 1, 9], 20), "{refusal}");
         }

@@ -1,4 +1,4 @@
-//! News of the kernel about the device: a device that goes down loses its routes, and does not get them back
+//! News of the kernel about the device: a device that goes down loses its routes, and does not regain them
 //! when it goes up [rtnetlink(7)].
 
 use nix::errno::Errno;
@@ -19,7 +19,7 @@ const GROUPS: [u32; 7] = [
     libc::RTNLGRP_IPV6_ROUTE,
     libc::RTNLGRP_IPV6_RULE,
 ];
-/// The bytes that messages of the kernel are read into.
+/// The size of the buffer for messages of the kernel, in bytes.
 const ROOM: usize = 1 << 15;
 /// The lengths of the head of a message, and of the part of a message of routes before its attributes.
 const HEAD: usize = 16;
@@ -45,14 +45,14 @@ impl Watch {
         Ok(Watch { socket, device: if_nametoindex(device)?, room: vec![0; ROOM] })
     }
 
-    /// Takes the messages that came. Returns whether the device may have lost an address or a route.
+    /// Takes the messages that have arrived. Returns whether the device may have lost an address or a route.
     pub fn hears(&mut self) -> bool {
         let mut news = false;
         loop {
             match recv(self.socket.as_raw_fd(), &mut self.room, MsgFlags::empty()) {
                 Ok(length) => news |= is_news(&self.room[..length], self.device),
                 Err(Errno::EINTR) => {}
-                // Messages were lost, which may have been about the device.
+                // Messages were lost that may have concerned the device.
                 Err(Errno::ENOBUFS) => news = true,
                 Err(_) => return news,
             }
@@ -60,8 +60,8 @@ impl Watch {
     }
 }
 
-/// Returns whether messages say that a device may have lost an address or a route: it has changed, they
-/// are gone, or another route is in the place of one.
+/// Returns whether messages indicate that a device may have lost an address or a route: the device has
+/// changed, an address or a route is gone, or another route has replaced one.
 fn is_news(mut bytes: &[u8], device: u32) -> bool {
     let number = |bytes: &[u8], at: usize| {
         let four = bytes.get(at..at + 4)?;
@@ -100,14 +100,14 @@ fn is_news(mut bytes: &[u8], device: u32) -> bool {
     false
 }
 
-/// Returns the number that an attribute has.
+/// Returns the number in an attribute.
 fn attribute(mut bytes: &[u8], wanted: u16) -> Option<u32> {
     while let [l0, l1, k0, k1, rest @ ..] = bytes {
         let length = usize::from(u16::from_ne_bytes([*l0, *l1]));
         if u16::from_ne_bytes([*k0, *k1]) == wanted {
             return Some(u32::from_ne_bytes(rest.get(..4)?.try_into().ok()?));
         }
-        // An attribute has at least its own head.
+        // An attribute is at least as long as its head.
         bytes = bytes.get(length.max(4).next_multiple_of(4)..)?;
     }
     None

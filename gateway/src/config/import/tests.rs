@@ -1,4 +1,4 @@
-//! Files of wg-quick, taken and refused.
+//! Files of wg-quick, accepted and rejected.
 
 use super::super::{Endpoint, parse};
 use super::*;
@@ -19,7 +19,7 @@ fn read(source: &str) -> Result<Imported, String> {
         .map_err(|e| super::super::brief(&e).replace(", column 1", ""))
 }
 
-/// A site behind NAT that joins another one, as wg-quick(8) has it, with a preshared key and hooks.
+/// A site behind NAT that joins another one, as in wg-quick(8), with a preshared key and hooks.
 #[test]
 fn a_site_is_imported() {
     let source = format!(
@@ -58,7 +58,7 @@ fn a_site_is_imported() {
     assert!(!debug.contains(PRIVATE) && !debug.contains(SHARED), "{debug}");
 }
 
-/// A client that sends all through its tunnel, and a server of two clients.
+/// A client that sends all traffic through its tunnel, and a server of two clients.
 #[test]
 fn clients_and_servers_are_imported() {
     let all = format!(
@@ -70,7 +70,7 @@ fn clients_and_servers_are_imported() {
     let site = parse("", &imported.site).expect("a site");
     assert_eq!(site.interface.fwmark, Some(51820));
     assert_eq!(site.peers[0].name, "peer1");
-    // wg-quick takes a mark of its own then, too.
+    // In this case wg-quick also uses its own mark.
     let off = all.replacen("[Peer]", "FwMark = off\n[Peer]", 1);
     let site = parse("", &read(&off).expect("imported").site).expect("a site");
     assert_eq!(site.interface.fwmark, Some(51820));
@@ -172,7 +172,7 @@ fn what_cannot_be_left_out_is_refused() {
         let why = read(&file(more)).map(|_| ()).expect_err(more);
         assert!(why.contains(wanted), "{why}");
     }
-    // Their absence changes nothing, or nothing that a tunnel is for.
+    // Their absence has no effect, or none on the purpose of a tunnel.
     for (more, noted) in [
         ("Table = auto", false),
         ("SaveConfig = false", false),
@@ -222,7 +222,7 @@ fn random() -> impl Strategy<Value = (String, Vec<Expected>, u32, Option<u16>)> 
         text.extend(mtu.map(|mtu| format!("MTU = {mtu} # bytes\n")));
         let mut expected = Vec::new();
         for (i, (networks, endpoint, shared, keepalive, name)) in peers.into_iter().enumerate() {
-            // Each peer has networks of its own, and none has an endpoint.
+            // Each peer has its own networks, and none has an endpoint.
             let networks: std::collections::BTreeSet<String> = (networks.iter())
                 .map(|(a, b, bits)| {
                     let address = [10 + i as u8, *a, *b, 0].map(u32::from);
@@ -266,7 +266,7 @@ struct Expected {
 }
 
 proptest! {
-    /// A site file has the same tunnel to the same peers.
+    /// The site file has the same tunnel to the same peers.
     #[test]
     fn what_is_imported_and_read_is_the_same((text, expected, port, mtu) in random()) {
         let imported = read(&text).map_err(TestCaseError::fail)?;
@@ -289,7 +289,7 @@ proptest! {
         prop_assert_eq!(imported.notes.len(), empty, "{:?}", imported.notes);
     }
 
-    /// Whatever the file says, it is refused, or becomes a site file that is read, and no key is shown.
+    /// Any file is rejected or becomes a readable site file, and no key is shown.
     #[test]
     fn any_file_is_imported_or_refused(
         lines in prop::collection::vec(
