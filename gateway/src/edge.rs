@@ -30,7 +30,7 @@ impl PortPacket for Waiting {
 /// The most buffers of sent packets that are kept for reuse.
 const SPARE: usize = 128;
 
-/// A packet whose turn it is, with its class.
+/// The next packet, with its class.
 pub type Head = accord_port::Head<Vec<u8>>;
 
 /// Returns the size on the wire of a packet of `length` bytes.
@@ -72,7 +72,7 @@ impl Edge {
         self.queues.push(waiting, class, now, &mut |_, _| ());
     }
 
-    /// Returns the size on the wire of the packet whose turn it is.
+    /// Returns the size on the wire of the next packet.
     pub fn head(&mut self, now: Time) -> Option<Bytes> {
         let head = self.queues.head(now, &mut |_, _| ());
         head.map(|head| head.packet.meta.size)
@@ -84,7 +84,7 @@ impl Edge {
         Some(Head { packet: head.packet.bytes, class: head.class })
     }
 
-    /// Takes a packet back that was sent, for its memory.
+    /// Takes back a sent packet, to reuse its memory.
     pub fn recycle(&mut self, head: Head) {
         if self.spare.len() < SPARE {
             let mut bytes = head.packet;

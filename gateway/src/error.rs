@@ -1,17 +1,17 @@
-//! Why a gateway does not run.
+//! The reasons why a gateway does not run.
 
 use crate::config::LoadError;
 
 /// The reason why a gateway does not run.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// The site file is not right.
+    /// The site file has errors.
     #[error(transparent)]
     Config(LoadError),
-    /// Something that the site file names is not right.
+    /// An object named in the site file is wrong.
     #[error("{0}")]
     Wrong(String),
-    /// The machine or the user cannot do it.
+    /// The machine or the user lacks the ability.
     #[error("{0}")]
     Unable(String),
 }

@@ -1,27 +1,27 @@
-//! Another endpoint for a peer that is silent.
+//! Another endpoint for a silent peer.
 //!
-//! A peer with several endpoints in the site file has several uplinks. This end calls the next one if
-//! nothing arrives from the peer although it should: a report for data, or the answer to a probe. The
-//! session and the queues stay. The peer answers from the address that was called, so the way back is
-//! the other uplink, too.
+//! A peer with several endpoints in the site file has several uplinks. This end calls the next one if an
+//! expected message of the peer does not arrive: a report for data, or the answer to a probe. The session and
+//! the queues stay. The peer answers from the address that was called, so the reverse path also uses the
+//! other uplink.
 
 use crate::config::Mode;
 use crate::peer::Peer;
 use crate::sender::State;
 use accord_units::{Duration, Time};
 
-/// The time without anything from the peer while it has data to report, at least, and that in round
-/// trips.
+/// The least time without a message from the peer while it has data to report, and that time in
+/// round trips.
 const SILENCE: Duration = Duration::from_secs(1);
 const ROUNDS: u64 = 4;
-/// The same time while there is no data: two probes, one per second, and an answer.
+/// The time without a message while there is no data: two probes, one per second, and an answer.
 const IDLE: Duration = Duration::from_ms(2500);
 
 impl Peer {
-    /// Takes the next endpoint of the site file if the peer is silent at this one. Returns whether it
-    /// did.
+    /// Takes the next endpoint of the site file if the peer is silent at this one. Returns whether it has
+    /// taken one.
     pub(crate) fn fail_over(&mut self, now: Time) -> bool {
-        // Plain WireGuard says nothing unless it has data.
+        // Plain WireGuard is silent unless it has data.
         let speaks = self.sender.state != State::Plain && self.sender.mode != Mode::Bypass;
         if self.config.spares.is_empty() || !speaks {
             return false;
@@ -29,7 +29,7 @@ impl Peer {
         let least = SILENCE.max(self.sender.round_trip() * ROUNDS);
         let asked = self.sender.unreported_for(now).is_some_and(|time| time >= least);
         let wait = if asked { least } else { IDLE.max(least) };
-        // A clock that has just begun says nothing of a silence.
+        // A clock that has just begun cannot measure a silence.
         let since = self.heard.max(*self.called.get_or_insert(now));
         if now.since(since) < wait {
             return false;

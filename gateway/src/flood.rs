@@ -1,19 +1,20 @@
-//! The limit of handshakes by address, of senders that have proved by a cookie that they receive there.
+//! The limit of handshakes per address, for senders that have proved with a cookie that they receive there.
 //!
-//! Each handshake costs operations on the curve, which the thread of packets makes. A cookie keeps
-//! away forged addresses only. The numbers are those of wireguard-go (`ratelimiter.go`).
+//! Each handshake costs curve operations in the packet thread. A cookie keeps away only forged
+//! addresses. The numbers are those of wireguard-go (`ratelimiter.go`).
 
 use accord_units::Time;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
 
-/// The handshakes per second of an address, and those that it may make at once.
+/// The handshakes per second of an address, and the number that it may make at once.
 const RATE: f64 = 20.0;
 const BURST: f64 = 5.0;
-/// The most addresses with a bucket. Handshakes of further ones are refused until then.
+/// The most addresses with a bucket. Handshakes of further addresses are rejected until there is
+/// room.
 const MOST: usize = 4096;
 
-/// A token bucket per address of IPv4, and per network of 64 bits of IPv6, which is one site.
+/// A token bucket per IPv4 address, and per /64 network of IPv6, which is a single site.
 #[derive(Debug, Default)]
 pub struct Buckets(BTreeMap<IpAddr, Bucket>);
 
@@ -30,14 +31,14 @@ impl Bucket {
 }
 
 impl Buckets {
-    /// Returns whether a handshake of this address may be answered, and takes a token for it.
+    /// Returns whether a handshake from this address may be answered, and if so takes a token.
     pub fn allows(&mut self, from: IpAddr, now: Time) -> bool {
         let key = match from {
             IpAddr::V4(_) => from,
             IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),
         };
         if self.0.len() >= MOST && !self.0.contains_key(&key) {
-            // A full bucket is as none.
+            // A full bucket is equivalent to none.
             self.0.retain(|_, bucket| bucket.tokens(now) < BURST);
             if self.0.len() >= MOST {
                 return false;
@@ -76,7 +77,7 @@ mod tests {
         assert!(buckets.allows(address("192.0.2.2"), at(3_600_000)));
     }
 
-    /// Addresses of one network of 64 bits are one sender.
+    /// Addresses in the same /64 network count as one sender.
     #[test]
     fn a_network_of_ipv6_is_one_sender() {
         let mut buckets = Buckets::default();
@@ -85,7 +86,7 @@ mod tests {
         assert!(buckets.allows(address("2001:db8:0:2::1"), at(0)));
     }
 
-    /// The memory is bounded, and buckets that are full again make room.
+    /// The memory is bounded, and buckets that have refilled make room.
     #[test]
     fn the_number_of_buckets_is_bounded() {
         let mut buckets = Buckets::default();

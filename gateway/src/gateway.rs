@@ -25,19 +25,19 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The time from one look at the timers of sessions to the next.
 const TICK: Duration = Duration::from_ms(100);
-/// The most packets of a peer that go before another one has its turn.
+/// The most packets of a peer that are sent before another peer has its turn.
 const BATCH: usize = 64;
-/// The highest rate of a trial, in caps of its tunnel.
+/// The highest rate of a trial, as a multiple of its tunnel's cap.
 const MOST_TRIED: u64 = 2;
-/// The time without anything from a gateway after which a session is restarted: its probes, one per
-/// second, should be answered. One of two gateways waits a second longer, so they do not restart
-/// together. The timer of WireGuard is 15 s.
+/// The time without a message from a gateway after which a session is restarted. Its probes, one
+/// per second, should be answered. One of two gateways waits a second longer, so that they do not
+/// restart together. The timer of WireGuard is 15 s.
 const SILENCE: Duration = Duration::from_secs(3);
-/// The time from one handshake to the next, as WireGuard has it.
+/// The time from one handshake to the next, as in WireGuard.
 const HANDSHAKES: Duration = Duration::from_secs(5);
-/// Why a peer has another endpoint: an authentic datagram is from there.
+/// The reason for a peer's new endpoint: an authentic datagram came from there.
 const CALLS: &str = "it sends from there";
-/// The DSCP of handshakes, AF41, as WireGuard in the kernel has it.
+/// The DSCP of handshakes, AF41, as in the kernel's WireGuard.
 const HANDSHAKE: u8 = 34 << 2;
 
 /// An output for the driver.
@@ -45,7 +45,7 @@ const HANDSHAKE: u8 = 34 << 2;
 pub enum Output<'a> {
     /// Send a datagram.
     Datagram(Way, &'a [u8]),
-    /// Give a packet to the device.
+    /// Pass a packet to the device.
     Packet(&'a [u8]),
 }
 
@@ -66,24 +66,24 @@ struct Collected {
     reported: bool,
 }
 
-/// Packets that went nowhere, by reason.
+/// Dropped packets, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Dropped {
-    /// From the device: no packet of IP, or between link-local addresses.
+    /// From the device: not an IP packet, or between link-local addresses.
     pub foreign: u64,
-    /// From the device: behind no peer.
+    /// From the device: not to a network of a peer.
     pub no_route: u64,
-    /// From the device: larger than the path takes, and not to be cut.
+    /// From the device: larger than the path takes, and not allowed to be cut.
     pub too_big: u64,
     /// From the network: forged, replayed, damaged, late, or from an unknown sender.
     pub refused: u64,
-    /// From the network: a handshake beyond those that its address may make.
+    /// From the network: a handshake beyond those allowed to its address.
     pub flood: u64,
     /// From a peer: a source that is not behind it.
     pub wrong_source: u64,
-    /// From a peer: between link-local addresses, and no control message of ours.
+    /// From a peer: between link-local addresses, and not one of our control messages.
     pub wrong_message: u64,
-    /// From a peer: marked on the way, and of ends that do not understand marks [RFC 6040 §4.2].
+    /// From a peer: marked on the way, with ends that do not understand marks [RFC 6040 §4.2].
     pub marked: u64,
 }
 
@@ -94,10 +94,10 @@ pub struct Gateway<S> {
     routes: Routes,
     /// The class of each DSCP.
     classes: [u8; 64],
-    /// The packets that went nowhere.
+    /// The dropped packets.
     pub dropped: Dropped,
     next_tick: Time,
-    /// A datagram or a packet that is being made.
+    /// A datagram or a packet under construction.
     room: Vec<u8>,
     seed: u64,
     /// The length of the largest packet of a site.
@@ -106,7 +106,7 @@ pub struct Gateway<S> {
     trials: u64,
     /// The ICMP messages to senders of packets that are too large.
     told: Vec<Vec<u8>>,
-    /// The address of the latest handshake beyond those that it may make.
+    /// The address of the latest handshake beyond the allowed number.
     pub flooding: Option<IpAddr>,
 }
 
@@ -138,7 +138,8 @@ impl<S: Sessions> Gateway<S> {
     /// changes the sessions in the same way.
     ///
     /// # Errors
-    /// Fails if the controller does not take the target of the site. Nothing is changed then.
+    /// Fails if the controller does not take the target of the site. In this case nothing is
+    /// changed.
     pub fn reconfigure(
         &mut self,
         site: &Site,
@@ -164,7 +165,7 @@ impl<S: Sessions> Gateway<S> {
                     peer
                 }
                 None => {
-                    // The generator of splitmix64, whose every output is another one.
+                    // The generator of splitmix64, whose outputs are all different.
                     self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
                     let x = (self.seed ^ (self.seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
                     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -203,8 +204,8 @@ impl<S: Sessions> Gateway<S> {
         self.peers[peer].due = Time::ZERO;
     }
 
-    /// Takes a packet of the device that is larger than the path to its peer takes: cuts it if that is
-    /// allowed, and else sends its sender a message.
+    /// Takes a packet of the device that exceeds the size for the path to its peer. Cuts it if that is
+    /// allowed, and otherwise sends a message to its sender.
     fn cut(
         &mut self,
         packet: &[u8],
@@ -229,8 +230,8 @@ impl<S: Sessions> Gateway<S> {
         }
     }
 
-    /// Takes a datagram that arrived at `at`, with its octet of DSCP and ECN. Returns whether a peer
-    /// has sent it whose endpoint is not in the site file: it has called, and expects answers from the
+    /// Takes a datagram that arrived at `at`, with its octet of DSCP and ECN. Returns whether it came from a
+    /// peer whose endpoint is not in the site file. Such a peer has called, and expects answers from the
     /// address that it called.
     pub fn on_datagram(
         &mut self,
@@ -251,7 +252,7 @@ impl<S: Sessions> Gateway<S> {
             _ => false,
         };
         if let Opened::Answer(Some(peer)) | Opened::Nothing(peer) = opened {
-            // There may be a session now.
+            // A session may now be open.
             self.peers[peer].due = Time::ZERO;
         }
         match opened {
@@ -316,7 +317,7 @@ impl<S: Sessions> Gateway<S> {
                         return;
                     }
                     if let Message::Test(_) = message {
-                        // It is data to the controller of the other end.
+                        // The packet counts as data for the controller of the other end.
                         let size = wire_size(packet.len());
                         peer.receiver.on_data(size, at);
                         peer.received.add(size.get());
@@ -334,7 +335,7 @@ impl<S: Sessions> Gateway<S> {
         if self.routes.peer(inner.source) != Some(from) {
             self.dropped.wrong_source += 1;
         } else if peer.gaps.is_repeated(packet, reported, at) {
-            // The other one of a late packet and its repair has arrived.
+            // The second of a late packet and its repair has arrived.
         } else {
             let waits = !peer.wait.is_zero() && peer.gaps.is_open(at);
             let part = if waits { inner.part(peer.secret) } else { None };
@@ -401,7 +402,7 @@ impl<S: Sessions> Gateway<S> {
                     trial.on_counts(counts);
                 }
             }
-            // It is answered where its length is known.
+            // The probe is answered where its length is known.
             Message::MtuProbe(_) => {}
             Message::MtuAnswer(number, size) => {
                 if let Some(search) = &mut peer.path_mtu {
@@ -429,7 +430,7 @@ impl<S: Sessions> Gateway<S> {
         }
     }
 
-    /// Does the work that is due. Returns the time of the next call, if nothing arrives before.
+    /// Does the work that is due. Returns the time of the next call if nothing arrives before.
     pub fn poll(&mut self, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
         for told in self.told.drain(..) {
             sink(Output::Packet(&told));
@@ -438,7 +439,7 @@ impl<S: Sessions> Gateway<S> {
             self.next_tick = now + TICK;
             for peer in 0..self.peers.len() {
                 self.tick(peer, now, sink);
-                // The session may be another one.
+                // The session may have changed.
                 self.peers[peer].due = Time::ZERO;
             }
         }
@@ -511,12 +512,12 @@ impl<S: Sessions> Gateway<S> {
         search.next
     }
 
-    /// Begins a trial of a class of a peer at a rate on the wire, in place of the one before. Returns
-    /// the number of the trial.
+    /// Begins a trial of a peer's class at a rate on the wire, in place of the previous one. Returns the
+    /// number of the trial.
     ///
     /// # Errors
-    /// Fails if there is no such peer or class, no session, a trial is not over yet, or the rate is more
-    /// than twice the cap, with the reason.
+    /// Fails with the reason if there is no such peer or class, there is no session, a trial is not yet over,
+    /// or the rate is more than twice the cap.
     pub fn begin_trial(
         &mut self,
         peer: &str,
@@ -546,7 +547,7 @@ impl<S: Sessions> Gateway<S> {
         if peer.trial.as_ref().is_some_and(|t| !t.status().over) {
             return Err(format!("a trial of {} is not over yet", peer.config.name));
         }
-        // Another number than any of an earlier run of this gateway.
+        // The number differs from those of earlier runs of this gateway.
         self.trials += 1;
         let id = self.seed ^ self.trials;
         peer.trial = Some(Trial::new(id, class, rate, packet, length, now));
@@ -559,11 +560,10 @@ impl<S: Sessions> Gateway<S> {
         Some(peer.trial.as_ref()?.status())
     }
 
-    /// Runs the timers of a session. Opens a session that is not open, so sites are joined before
-    /// there is traffic.
+    /// Runs the timers of a session. Opens a session if it is not open, so that sites are joined
+    /// before there is traffic.
     ///
-    /// Restarts a session whose ends have different keys, after handshakes that crossed on a bad
-    /// network.
+    /// Restarts a session whose ends have different keys after handshakes crossed on a bad network.
     fn tick(&mut self, peer: usize, now: Time, sink: &mut dyn FnMut(Output)) {
         let another = self.peers[peer].fail_over(now);
         let endpoint = self.peers[peer].endpoint;
@@ -588,7 +588,7 @@ impl<S: Sessions> Gateway<S> {
         self.note_keys(peer);
     }
 
-    /// Logs that a peer's session has other keys than before.
+    /// Logs that the keys of a peer's session have changed.
     fn note_keys(&mut self, of: usize) {
         let (keys, peer) = (self.sessions.keys(of), &mut self.peers[of]);
         if let (Some(before), Some((own, theirs))) = (peer.keys, keys)
@@ -599,8 +599,7 @@ impl<S: Sessions> Gateway<S> {
         peer.keys = keys.or(peer.keys);
     }
 
-    /// Returns whether a session is open in which nothing arrives, although there is a gateway at its
-    /// other end, or may be.
+    /// Returns whether a session is open but silent, although there is or may be a gateway at its other end.
     fn is_silent(&self, of: usize, now: Time) -> bool {
         let peer = &self.peers[of];
         let Some((own, theirs)) = self.sessions.keys(of) else {
@@ -645,7 +644,7 @@ impl<S: Sessions> Gateway<S> {
         now
     }
 
-    /// Sends a packet of a site, which went out first at `first`.
+    /// Sends a packet of a site, which was first sent at `first`.
     fn send(
         &mut self,
         to: usize,
@@ -658,7 +657,7 @@ impl<S: Sessions> Gateway<S> {
         let peer = &mut self.peers[to];
         let size = wire_size(packet.packet.len());
         peer.sent[packet.class].add(size.get());
-        // The codepoint of the packet is that of the datagram [RFC 6040 §4.1].
+        // The datagram has the codepoint of the packet [RFC 6040 §4.1].
         let tos = Inner::new(&packet.packet).map_or(0, |p| p.tos & ECN);
         if !self.sessions.seal(to, &packet.packet, &mut self.room) {
             return;
@@ -688,7 +687,7 @@ impl<S: Sessions> Gateway<S> {
         true
     }
 
-    /// Sets the place of a peer, if there is one with this key. The log has the reason.
+    /// Sets the place of the peer with this key, if there is one, and logs the reason.
     pub fn set_endpoint(&mut self, key: &PublicKey, endpoint: SocketAddr, reason: &str) {
         if let Some(peer) = self.peers.iter_mut().find(|p| p.config.has(key)) {
             peer.set_endpoint(Some(endpoint), reason);

@@ -47,7 +47,7 @@ pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     Some(pieces.collect())
 }
 
-/// Returns the message that tells the sender of a packet that it is larger than `mtu` bytes. Returns `None`
+/// Returns the message that informs the sender of a packet that it is larger than `mtu` bytes. Returns `None`
 /// if there must be no message: for ICMP errors, for fragments other than the first, and for packets to or
 /// from groups [RFC 1122 §3.2.2, RFC 4443 §2.4].
 ///
