@@ -7,7 +7,7 @@ use accord_units::{Duration, Rate, Size};
 /// The names of the variables of a sweep and their values at a point.
 pub type Settings = [(String, String)];
 
-/// The fewest values of a variable for a map. With fewer, a map shows less than lines do.
+/// The fewest values of a variable for a map. With fewer, lines show more than a map.
 const LEAST: usize = 3;
 
 /// Returns the settings in one line: "law = accord, packet = 500 B".
@@ -21,7 +21,7 @@ pub fn with_unit(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.into() } else { format!("{name} ({unit})") }
 }
 
-/// Returns the place of a value among those that are known. A new one is added.
+/// Returns the place of a value among the known ones. Adds a new one.
 pub fn place_among<T: PartialEq>(known: &mut Vec<T>, value: T) -> usize {
     known.iter().position(|k| *k == value).unwrap_or_else(|| {
         known.push(value);
@@ -40,7 +40,7 @@ fn told(name: &str, value: &str) -> String {
 
 /// The horizontal axis: the variable, and the place of each point on it.
 pub struct Axis {
-    /// The index of the variable, if the axis is one.
+    /// The index of the variable, if the axis shows one.
     pub variable: Option<usize>,
     /// The name.
     pub name: String,
@@ -133,8 +133,8 @@ fn numbers(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
     Some((values.into_iter().map(|v| v / one).collect(), symbol))
 }
 
-/// Returns the texts as numbers with the symbol of their unit, as files have it, if all are
-/// quantities of one kind.
+/// Returns the texts as numbers with the symbol of their unit as in files, if all are quantities of
+/// one kind.
 pub fn plain_numbers(texts: &[&str]) -> Option<(Vec<f64>, &'static str)> {
     let (values, unit) = measured(texts)?;
     Some((values, unit.map_or("1", MetricUnit::symbol)))
@@ -168,7 +168,7 @@ fn measured(texts: &[&str]) -> Option<(Vec<f64>, Option<MetricUnit>)> {
     all(texts, size(false)).map(|values| (values, Some(MetricUnit::Bytes)))
 }
 
-/// Two variables whose values make each pair once.
+/// Two variables whose values form each pair exactly once.
 pub struct Grid<'a> {
     /// The names: down and across.
     pub names: [&'a str; 2],
@@ -179,7 +179,7 @@ pub struct Grid<'a> {
 }
 
 impl<'a> Grid<'a> {
-    /// Returns the grid, unless the points are none or too few for one.
+    /// Returns the grid if the points form one and are numerous enough.
     pub fn of(points: &[&'a Settings]) -> Option<Grid<'a>> {
         let [(down, _), (across, _)] = points.first()? else {
             return None;

@@ -12,11 +12,11 @@ use accord_scenario::{
 };
 use accord_units::Duration;
 
-/// The relative rounding that does not decide a verdict. A figure exactly at its bound passes.
+/// The relative rounding that does not affect a verdict. A value exactly at its bound passes.
 const ROUNDING: f64 = 1e-12;
 
-/// The packets that a link may drop where a paper shows no loss: on a plot of some ten thousand packets
-/// a stray one cannot be seen.
+/// The packets that a link may drop if a paper shows no loss. On a plot of about ten thousand packets a stray
+/// one is invisible.
 const STRAY: f64 = 1.0;
 
 /// An expectation with its result.
@@ -29,15 +29,16 @@ pub struct Check {
     /// The subject: "link b1", "3 flows of short", and for [`Across::Each`] the flow farthest off:
     /// "flow short.2".
     pub of: String,
-    /// The same figure from each engine that has it, in the engines' order.
+    /// The value from each engine that has one, in the engines' order.
     pub values: Vec<(Engine, Estimate)>,
     /// The error of the measured value, relative to the target, with its sign. It is 0 within a
-    /// range, and else the distance to the nearest bound. It is `None` if either is missing or the
-    /// target is zero.
+    /// range, and otherwise the distance to the nearest bound. It is `None` if either is missing or
+    /// the target is zero.
     pub error: Option<f64>,
     /// True if the expectation is met.
     pub pass: bool,
-    /// The reason in words, and the text to write if the file's record of a failure does not hold.
+    /// The reason in words, and the text to write if the file's record of a failure no longer
+    /// holds.
     pub reason: String,
     /// The class of the verdict.
     pub class: Class,
@@ -54,18 +55,18 @@ impl std::ops::Deref for Check {
 }
 
 impl Check {
-    /// Returns the figure that is judged, if there is one.
+    /// Returns the value that is judged, if any.
     pub fn measured(&self) -> Option<Estimate> {
         self.value(self.engine)
     }
 
-    /// Returns the figure of one engine.
+    /// Returns the value of one engine.
     pub fn value(&self, engine: Engine) -> Option<Estimate> {
         let found = self.values.iter().find(|(e, _)| *e == engine);
         found.map(|(_, estimate)| *estimate)
     }
 
-    /// Returns four digits of the measured figure, as a scenario file has it.
+    /// Returns four digits of the measured value, in the form of a scenario file.
     pub fn measured_text(&self) -> Option<String> {
         let value = self.measured()?.mean;
         value.is_finite().then(|| {
@@ -85,9 +86,9 @@ impl Check {
     }
 }
 
-/// Judges every expectation of `scenario` by its runs. There is one run per engine, or several of
-/// an engine that differ in their seed, which are judged by their mean. A missing figure fails,
-/// with a reason that says so.
+/// Judges every expectation of `scenario` by its runs. There is one run per engine, or several runs
+/// of an engine with different seeds, which are judged by their mean. A missing value fails, and
+/// the reason says so.
 pub fn checks(scenario: &Scenario, runs: &[&Run]) -> Vec<Check> {
     let by_engine = by_engine(runs);
     let expectations = scenario.expectations.iter();
@@ -102,7 +103,7 @@ pub(crate) fn by_expectation(checks: &[Check]) -> impl Iterator<Item = &[Check]>
     checks.chunk_by(same)
 }
 
-/// Returns the engines that have a figure in any of the checks, in their order.
+/// Returns the engines that have a value in any of the checks, in order.
 pub(crate) fn engines<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<Engine> {
     let checks: Vec<&Check> = checks.into_iter().collect();
     let has = |engine: &Engine| {
@@ -112,7 +113,7 @@ pub(crate) fn engines<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<En
     Engine::ALL.into_iter().filter(has).collect()
 }
 
-/// Returns an expectation's figure of one engine: the judged figure, or else the reference.
+/// Returns an expectation's value from one engine: the judged value, or else the reference.
 pub(crate) fn figure(checks: &[Check], engine: Engine) -> Option<Estimate> {
     match checks.iter().find(|c| c.engine == engine) {
         Some(judged) => judged.measured(),
@@ -120,7 +121,7 @@ pub(crate) fn figure(checks: &[Check], engine: Engine) -> Option<Estimate> {
     }
 }
 
-/// Returns the check with the worst verdict, which is the last one among equals.
+/// Returns the check with the worst verdict, the last one among equals.
 pub(crate) fn worst(checks: &[Check]) -> &Check {
     let worst = checks.iter().max_by_key(|c| c.class);
     worst.expect("an expectation has an engine")
@@ -131,9 +132,8 @@ fn four_digits(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }
 
-/// Returns the figures of a run that expectations are about, by expectation. There is one per flow
-/// or link that is judged by itself, and otherwise a single one. A figure is `None` if the run
-/// lacks it.
+/// Returns the values of a run for each expectation. There is one value per flow or link if these
+/// are judged individually, and otherwise a single one. A value is `None` if the run lacks it.
 pub fn figure_values(scenario: &Scenario, run: &Run) -> Vec<Vec<Option<f64>>> {
     let expectations = scenario.expectations.iter();
     expectations
@@ -203,7 +203,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
             };
             (i, verdict)
         })
-        // The result is the first of those equally far off.
+        // Among equal distances the first is the result.
         .reduce(|a, b| if b.1.off > a.1.off { b } else { a });
     let (shown, verdict) =
         worst.unwrap_or_else(|| (0, Verdict::missing("the group has no flows".into())));
@@ -226,7 +226,7 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
     check
 }
 
-/// Sets the class of the verdict, and says what to write if the record of a failure does not hold.
+/// Sets the class of the verdict, and the text to write if the record of a failure no longer holds.
 fn classify(check: &mut Check) {
     let known = check.fails.as_ref();
     let cause = known.map_or(Class::Failed, |known| Class::of(known.why));
@@ -252,17 +252,17 @@ fn classify(check: &mut Check) {
     check.reason = format!("{}; {problem}", check.reason);
 }
 
-/// The verdict on one figure.
+/// The verdict on one value.
 struct Verdict {
     error: Option<f64>,
-    /// The order of figures with the same target, by how far off they are.
+    /// The key that orders values with the same target by their distance from it.
     off: f64,
     pass: bool,
     reason: String,
 }
 
 impl Verdict {
-    /// The verdict on a missing figure, which is farther off than any value.
+    /// Returns the verdict on a missing value, which is farther off than any other.
     fn missing(reason: String) -> Verdict {
         Verdict { error: None, off: f64::INFINITY, pass: false, reason }
     }
@@ -295,7 +295,7 @@ fn far(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict 
     let error = near.error.unwrap_or(f64::INFINITY);
     let asked = show::round_quantity(tolerance, MetricUnit::Ratio);
     Verdict {
-        // With `each`, the flow that comes nearest is the one that is shown.
+        // With `each`, the nearest flow is shown.
         off: -near.off,
         pass: !near.pass,
         reason: format!(
@@ -308,7 +308,7 @@ fn far(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict 
     }
 }
 
-/// Returns the upper bound of a range: a paper's "no loss" does not count stray packets.
+/// Returns the upper bound of a range. A paper's "no loss" does not count stray packets.
 fn greatest(expectation: &Expectation, max: f64) -> f64 {
     let no_loss = expectation.metric == Metric::Drops && max == 0.0;
     if no_loss && expectation.claim == Claim::Paper { STRAY } else { max }
@@ -337,8 +337,8 @@ fn inside(measured: f64, min: f64, max: f64, unit: MetricUnit) -> Verdict {
     }
 }
 
-/// Returns the reason why no verdict may be drawn from the runs of the engine that is judged, or of
-/// the one that it is compared with.
+/// Returns the reason, if any, why the runs of the judged engine, or of the reference engine, allow
+/// no verdict.
 fn unfit<'a>(runs: &'a [(Engine, Vec<&Run>)], expectation: &Expectation) -> Option<&'a str> {
     let other = match expectation.target {
         Target::Engine { engine, .. } => Some(engine),
@@ -356,7 +356,7 @@ fn skipped(runs: &[(Engine, Vec<&Run>)], engine: Engine) -> Option<Duration> {
     (!longest.is_zero()).then_some(longest)
 }
 
-/// Returns the reason why an engine has no figure, as exactly as the runs show it.
+/// Returns the reason why an engine has no value, as exactly as the runs allow.
 fn missing(runs: &[(Engine, Vec<&Run>)], expectation: &Expectation, engine: Engine) -> String {
     let Some((_, runs)) = runs.iter().find(|(e, _)| *e == engine) else {
         return format!("the {engine} engine was not run");

@@ -1,4 +1,4 @@
-//! The classes of verdicts: whether a claim holds, and if it does not, the cause.
+//! The classes of verdicts: whether a claim holds, and if not, the cause.
 
 use accord_scenario::Cause;
 use accord_units::words;

@@ -11,7 +11,7 @@ use accord_scenario::{
 use accord_units::Time;
 use serde::{Deserialize, Serialize};
 
-/// The part of a scenario that a comparison uses. It is small enough to be kept with the series,
+/// The part of a scenario that a comparison uses. It is small enough to be stored with the series,
 /// and suffices to compare runs of different scenarios by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outline {
@@ -27,7 +27,7 @@ pub struct Outline {
     pub point: Vec<(String, String)>,
     /// The start and the end of the steady part, in seconds.
     pub steady_s: (f64, f64),
-    /// The groups with the names of their flows. Flows are numbered on from group to group.
+    /// The groups with the names of their flows. Numbers of flows continue from group to group.
     pub groups: Vec<GroupOutline>,
     /// All directed links, in the scenario's order.
     pub links: Vec<LinkOutline>,
@@ -70,8 +70,8 @@ impl GroupOutline {
 pub struct LinkOutline {
     /// The name.
     pub name: String,
-    /// True if tables and plots show the link. Such a link is one of the network that data crosses:
-    /// neither an attachment of a host nor a path of acknowledgements only.
+    /// True if tables and plots show the link. Such a link belongs to the network and carries data:
+    /// it is neither an attachment of a host nor a path for acknowledgements only.
     pub shown: bool,
     /// True if the queue discipline distinguishes aggregates.
     pub aggregates: bool,
@@ -132,7 +132,7 @@ impl Outline {
         }
     }
 
-    /// Returns the entities that have a group's series: its flows, or the group.
+    /// Returns the entities with a group's series: its flows, or the group.
     pub(crate) fn series_of(&self, group: usize) -> Vec<Entity> {
         if self.groups[group].as_one {
             return vec![Entity::Group(group)];
@@ -166,7 +166,7 @@ impl Outline {
         format!("{} p{percent}", self.groups[group].name)
     }
 
-    /// Returns the quantiles over the flows of groups that are recorded as one, by name.
+    /// Returns the quantiles over the flows of groups recorded as a whole, by name.
     pub(crate) fn quantiles(&self) -> impl Iterator<Item = (String, Entity)> {
         let groups = self.groups.iter().enumerate().filter(|(_, g)| g.as_one);
         groups.flat_map(|(group, _)| {
@@ -222,7 +222,7 @@ impl Subject {
         name
     }
 
-    /// Returns the name of a quantity of it: "throughput of long".
+    /// Returns the name of a quantity of the subject: "throughput of long".
     pub(crate) fn label(&self, quantity: &str, limit: usize) -> String {
         format!("{} of {}", quantity.replace('_', " "), name(self.name(), limit))
     }
@@ -254,9 +254,9 @@ pub struct Row {
 }
 
 impl Row {
-    /// Returns the largest relative difference of any column from the first, signed. Returns `None`
-    /// if there is no such ratio: a value is missing, the first value is zero or what rounding leaves
-    /// of it, or the quantity is itself a relative difference.
+    /// Returns the largest relative difference of any column from the first, signed. Returns `None` if there
+    /// is no such ratio: a value is missing, the first value is zero or a rounding residue, or the quantity
+    /// is itself a relative difference.
     pub fn error(&self) -> Option<f64> {
         let errors = self.against_first().map(|(first, v)| match first {
             0.0 => (v == 0.0).then_some(0.0),
@@ -268,7 +268,7 @@ impl Row {
     }
 
     /// Returns whether all columns are within a relative `tolerance` of the first, or `None` if
-    /// there is nothing to compare. A value differs from a missing one, at any tolerance.
+    /// there is nothing to compare. A value differs from a missing one at any tolerance.
     pub fn agrees(&self, tolerance: f64) -> Option<bool> {
         self.against_first()
             .map(|(first, v)| (v - first).abs() <= tolerance * first.abs())
@@ -288,14 +288,15 @@ impl Row {
 pub(crate) const SPREAD: &str = "throughput_spread";
 const BIAS: &str = "estimator_bias";
 
-/// The quantities in tables that are not metrics: they compare means and have no series. Each has its
-/// definition.
+/// The quantities in tables that are not metrics, with their definitions. They compare means and have no
+/// series.
 pub const DERIVED: [(&str, &str); 2] = [
     (SPREAD, "Standard deviation over mean of the throughputs of a group's flows."),
     (BIAS, "Estimated over true accumulation of a group, less one."),
 ];
 
-/// Returns the metrics of a subject in every table, or those that only tables of sweeps have.
+/// Returns the metrics of a subject that are in every table, or those that are only in tables of
+/// sweeps.
 fn metrics_of(subject: &Subject, sweeps: bool) -> Vec<Metric> {
     let kinds: &[Of] = match subject {
         Subject::Group(_) => &[Of::Flow, Of::Group],
@@ -323,17 +324,17 @@ pub fn columns<'a>(outline: &'a Outline, runs: &[&'a Run]) -> Vec<Column<'a>> {
         .collect()
 }
 
-/// Returns the rows of a comparison for people: the key metrics that any column has, for each group
-/// and shown link of any column, without those that say nothing. Every group and link has at least one
-/// row, with or without a value.
+/// Returns the rows of a comparison for people: the key metrics that any column has, for each group and shown
+/// link of any column, without uninformative ones. Every group and link has at least one row, with or without
+/// a value.
 pub fn rows(columns: &[Column]) -> Vec<Row> {
     let mut rows = data_rows(columns);
     rows.retain(|row| !row.is_known() || row.says_something());
     rows
 }
 
-/// Returns the rows of a comparison for programs, which need to find a row also where nothing was
-/// lost, marked or sent again.
+/// Returns the rows of a comparison for programs, which expect a row even if nothing was lost,
+/// marked or sent again.
 pub(crate) fn data_rows(columns: &[Column]) -> Vec<Row> {
     let mut rows = Vec::new();
     for subject in subjects(columns) {
@@ -348,8 +349,8 @@ pub(crate) fn data_rows(columns: &[Column]) -> Vec<Row> {
     rows
 }
 
-/// Returns the mean over the steady part of a metric or of a quantity in [`DERIVED`], of the group, the
-/// flow, the link or the aggregate at a link of this name. `None` if the run has no value of it.
+/// Returns the mean over the steady part of a metric or of a quantity in [`DERIVED`], of the group, the flow,
+/// the link or the aggregate at a link of this name. Returns `None` if the run has no value of it.
 pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Option<f64> {
     let outline = Outline::of(scenario);
     let columns = columns(&outline, &[run]);
@@ -369,7 +370,7 @@ pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Opti
     found.map(|estimate| estimate.mean).or_else(flow)
 }
 
-/// Returns the rows of tables and those that only sweeps show: the fairness and the losses
+/// Returns the rows of tables, including those that only sweeps show: the fairness and the losses
 /// of groups, the delays of queues, and the metrics that `scenario` has expectations of.
 pub fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
     let mut rows = data_rows(columns);
@@ -403,8 +404,9 @@ pub(crate) fn expected_of(scenario: &Scenario, expectation: &Expectation) -> Opt
     }
 }
 
-/// Returns the columns that have a value in any row: an engine that says nothing, such as theory
-/// without an equilibrium, is no column and no reference. All are returned if none has a value.
+/// Returns the columns that have a value in any row. An engine without values, such as theory
+/// without an equilibrium, is neither a column nor a reference. If no column has a value, returns
+/// all.
 pub fn with_values<'a>(columns: &[Column<'a>]) -> Vec<Column<'a>> {
     let rows = rows(columns);
     let says = |i: &usize| rows.iter().any(|row| row.values[*i].is_some());
@@ -418,8 +420,8 @@ impl Row {
         self.values.iter().any(Option::is_some)
     }
 
-    /// Returns whether a row is worth showing. In most networks nothing is marked or sent again,
-    /// which needs no row.
+    /// Returns whether a row is worth showing. In most networks nothing is marked or sent again, so
+    /// these need no row.
     pub(crate) fn says_something(&self) -> bool {
         says_something(self.quantity, self.values.iter().flatten().map(|v| v.mean))
     }
@@ -504,8 +506,8 @@ fn mean(
     figure.of(runs, &column.outline.entities(subject, metric)?)[0]
 }
 
-/// Returns the error of a group's estimator as a whole. A mean of the flows' own ratios would be
-/// dominated by the flow with the least accumulation.
+/// Returns the error of a group's estimator as a whole. The flow with the least accumulation would
+/// dominate a mean of the flows' own ratios.
 fn bias(column: &Column, run: &Run, group: &Subject) -> Option<f64> {
     let mean = |metric| Some(mean(column, &[run], group, metric, Across::Mean)?.mean);
     let truth = mean(Metric::Accumulation)?;

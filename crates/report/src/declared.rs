@@ -15,8 +15,8 @@ pub const OUR_LAW: &str = "accord";
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Papers {
-    /// Experiments that have the name of a paper or checks against one, and show no figure or table
-    /// of it: other settings, and claims of the text.
+    /// Experiments that bear the name of a paper or have checks against one, but show no figure or
+    /// table of it: other settings, and claims of the text.
     pub rivals: Vec<String>,
     /// The laws of papers whose switches are partly open.
     #[serde(rename = "law", default)]
@@ -32,7 +32,7 @@ pub struct Papers {
 pub struct PaperLaw {
     /// The value of the axis [`LAW_AXIS`].
     pub name: String,
-    /// The keys of the papers whose figures share one reading of it.
+    /// The keys of the papers whose figures share one reading of the law.
     pub papers: Vec<String>,
     /// The open switches.
     #[serde(default)]
@@ -57,17 +57,17 @@ pub struct Permitted {
     pub value: String,
     /// The source: the text, another paper of these authors, a default of that time.
     pub from: String,
-    /// Settings of the form PATH=VALUE that make it: of the scenario files, or for a switch of a law
-    /// of the law's controller.
+    /// The settings PATH=VALUE that produce it: settings of the scenario files, or of the law's controller
+    /// for a switch of a law.
     #[serde(default)]
     pub set: Vec<String>,
-    /// The points of the experiments' own sweeps that have it, by axis.
+    /// The points of the experiments' own sweeps with this value, by axis.
     #[serde(default)]
     pub at: BTreeMap<String, String>,
 }
 
 /// A figure or table of a paper, and the checks that show it: those of packets against the paper,
-/// of its experiments, at its setting.
+/// in its experiments, at its setting.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PaperFigure {
@@ -80,16 +80,16 @@ pub struct PaperFigure {
     /// The ids of the experiments.
     pub experiments: Vec<String>,
     /// The value of the axis [`LAW_AXIS`] that is the paper's scheme. The verdict by our law takes
-    /// [`OUR_LAW`] in its place. Without it all checks count for both verdicts.
+    /// [`OUR_LAW`] in its place. Without this value all checks count for both verdicts.
     pub law: Option<String>,
-    /// The setting of the paper's own case, by the axes of sweeps that have other settings, too.
+    /// The setting of the paper's own case, by the axes of sweeps that also have other settings.
     #[serde(default)]
     pub at: BTreeMap<String, String>,
     /// The settings that the paper leaves open.
     #[serde(default)]
     pub open: Vec<Open>,
-    /// The number of settings that are run, of a figure whose runs take long. All readings of its law
-    /// are run at its first setting.
+    /// The number of settings that are run, for a figure with long runs. All readings of its law are run at
+    /// its first setting.
     pub most: Option<usize>,
     /// The beginnings of the names of the checks. Without any, all checks count.
     #[serde(default)]
@@ -113,9 +113,9 @@ impl PaperFigure {
         (self.checks.is_empty() || begins(&self.checks)) && !begins(&self.except)
     }
 
-    /// Returns what keeps a check of one of its experiments from the figure: the settings in which
-    /// its point differs from the paper's own case, or else the beginning of its name. It is `None`
-    /// for a check of the figure.
+    /// Returns the reason why a check of one of its experiments does not belong to the figure: the
+    /// settings in which its point differs from the paper's own case, or else the beginning of its
+    /// name. It is `None` for a check of the figure.
     pub(crate) fn difference(&self, check: &Judged, laws: &BTreeSet<&str>) -> Option<String> {
         let law = check.setting(LAW_AXIS);
         let other_law = |law: &&str| laws.contains(law) && Some(*law) != self.law.as_deref();

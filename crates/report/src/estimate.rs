@@ -3,7 +3,7 @@
 use distrs::StudentsT;
 use serde::{Deserialize, Serialize};
 
-/// A figure from one run, or its mean over several with different seeds.
+/// A value from one run, or its mean over several runs with different seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The mean, in the metric's unit.
@@ -12,7 +12,7 @@ pub struct Estimate {
     /// `None` for a single run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub half_width: Option<f64>,
-    /// The number of runs that the mean is of, at least one.
+    /// The number of runs in the mean, at least one.
     pub runs: usize,
 }
 

@@ -5,8 +5,8 @@ use crate::class::Class;
 use crate::json::Point;
 use accord_scenario::{Engine, Target, Window};
 
-/// Returns how far packets are from theory, over all checks that expect theory's value: "Packets are
-/// within 5 % of theory in all phases", the percentage rounded up. It is `None` without such a check.
+/// Returns the distance of packets from theory, over all checks that expect theory's value: "Packets are
+/// within 5 % of theory in all phases". The percentage is rounded up. Returns `None` without such a check.
 pub fn gap(points: &[Point]) -> Option<String> {
     let compared = |point: &Point| -> Vec<(f64, Class, Window)> {
         let checks = point.checks.iter();
@@ -38,8 +38,8 @@ pub fn gap(points: &[Point]) -> Option<String> {
     })
 }
 
-/// Returns the distance of a check's packets from theory, relative to theory. It is `None` if the check
-/// expects a value that is not theory's.
+/// Returns the distance of a check's packets from theory, relative to theory. Returns `None` if the check
+/// expects a value other than theory's.
 fn relative(check: &Check) -> Option<f64> {
     if check.engine != Engine::Packet {
         return None;

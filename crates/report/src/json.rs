@@ -10,8 +10,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// The version of what `--json` prints. It is raised when a program that reads the last version
-/// would misread it. New keys do not raise it.
+/// The version of the output of `--json`. It is raised when a program for the last version would
+/// misread the output. New keys do not raise it.
 pub const FORMAT_VERSION: u32 = 1;
 
 /// Returns settings as an object of texts.
@@ -43,7 +43,7 @@ impl<'a> Point<'a> {
     }
 }
 
-/// Returns the entries of `first`, then those of `more`, whose null is not an entry.
+/// Returns the entries of `first`, then those of `more` except nulls.
 pub fn joined(first: impl Serialize, more: Value) -> Value {
     let mut all = json!(first);
     if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
@@ -52,10 +52,10 @@ pub fn joined(first: impl Serialize, more: Value) -> Value {
     all
 }
 
-/// Returns the result of the experiment `id`, over all points of its sweep. In a sweep, the names of
-/// checks are followed by their point in brackets. `dir` is where
-/// [`write_run_dir`](crate::write_run_dir) or [`write_sweep_dir`](crate::write_sweep_dir) wrote the
-/// results, if they are written.
+/// Returns the result of the experiment `id`, over all points of its sweep. In a sweep, the names of checks
+/// are followed by their point in brackets. `dir` is the place at which
+/// [`write_run_dir`](crate::write_run_dir) or [`write_sweep_dir`](crate::write_sweep_dir) wrote the results,
+/// if they were written.
 pub fn experiment_record(id: &str, points: &[Point], dir: Option<&Path>) -> Value {
     let several = points.len() > 1;
     let records = points.par_iter().enumerate().map(|(i, point)| {

@@ -1,16 +1,16 @@
 //! Comparison, tables, files and the page of a run.
 //!
 //! Functions take the runs of one scenario as a slice. It holds one run per engine, or several runs
-//! of an engine that differ in their seed (repetitions). Means and confidence intervals of
-//! repetitions are shown and judged.
+//! of an engine with different seeds (repetitions). Means and confidence intervals of repetitions
+//! are shown and judged.
 //!
 //! - [`checks`] compares runs with the expectations of the scenario.
 //! - [`table`], [`checks_table`] and, for a sweep, [`overview`] print for people, and [`experiment_record`] is JSON for programs.
 //! - [`write_run_dir`] and [`load_run_dir`] keep a run on disk.
-//! - [`Kept`] holds the runs of a command that has not ended yet.
+//! - [`Kept`] holds the runs of a command that has not yet ended.
 //! - [`page()`] draws a run, and [`Figure`] draws for papers.
 //!
-//! WebAssembly has no files: run directories, their comparison and figures of them are not there.
+//! WebAssembly has no files, and so no run directories, comparisons or figures of them.
 
 mod axis;
 mod check;

@@ -1,10 +1,10 @@
-//! Measurement: from series to single figures, over time, across flows and over repetitions.
+//! Measurement: from series to single values, over time, across flows and over repetitions.
 
 use crate::estimate::Estimate;
 use accord_record::Run;
 use accord_scenario::{Across, Engine, Entity, Fold, Metric, Of, Over, Window};
 
-/// The figure to take from a run.
+/// The value to take from a run.
 #[derive(Clone, Copy)]
 pub(crate) struct Figure {
     pub metric: Metric,
@@ -14,8 +14,8 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// Returns the figure over `runs` of one engine: one per entity for [`Across::Each`], and
-    /// otherwise a single one. A figure is `None` if a run lacks it.
+    /// Returns the value over `runs` of one engine: one per entity for [`Across::Each`], and
+    /// otherwise a single one. A value is `None` if a run lacks it.
     pub fn of(&self, runs: &[&Run], entities: &[Entity]) -> Vec<Option<Estimate>> {
         let per_run: Vec<Vec<Option<f64>>> = runs
             .iter()
@@ -26,8 +26,8 @@ impl Figure {
                 let each: Vec<_> = entities.iter().map(|&e| self.over_time(run, e)).collect();
                 match self.across {
                     Across::Each => each,
-                    // A flow without a value was not active. It is not one of the flows whose mean
-                    // or fairness is asked for.
+                    // A flow without a value was not active, so it does not count in the mean or
+                    // the fairness.
                     _ => vec![combine(self.across, each.iter().flatten().copied())],
                 }
             })
@@ -45,8 +45,8 @@ impl Figure {
     }
 
     /// Returns one number for all flows taken as one: their sum at each sample, and then the
-    /// statistic over time. A flow that is not active adds nothing, and the window counts in full.
-    /// Only theory can lack a value for a sample, if it has no equilibrium.
+    /// statistic over time. An inactive flow adds nothing, and the window counts in full. Only
+    /// theory can lack a value for a sample, if it has no equilibrium.
     fn sum(&self, run: &Run, entities: &[Entity]) -> Option<f64> {
         if run.only_over.is_some() && entities.len() > 1 {
             // The mean of a flow counts the time in which it was active.

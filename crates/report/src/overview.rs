@@ -1,4 +1,4 @@
-//! A sweep at a glance: a row per point with the key figures and the verdict.
+//! A sweep at a glance: a row per point with the key values and the verdict.
 
 use crate::axis::{Grid, place_among};
 use crate::check::Check;
@@ -17,9 +17,9 @@ use accord_scenario::{Across, Engine, Metric, MetricUnit, Scenario};
 use rayon::prelude::*;
 use std::mem::take;
 
-/// The most quantities in the overview; the page and `summary.csv` have all.
+/// The most quantities in the overview. The page and `summary.csv` have all.
 const MOST: usize = 4;
-/// The number of them that a sweep has, at least.
+/// The least number of quantities for a sweep.
 const LEAST: usize = 2;
 
 /// The comparison at one point.
@@ -72,10 +72,10 @@ impl Key {
     }
 }
 
-/// Returns the indices of the quantities that show first: those that the points have expectations
-/// of, then utilisation and throughput, and without expectations the spread of throughputs and the
-/// losses of groups, too. The spread of mean throughputs stands for fairness, because the mean of
-/// the fairness index over short samples shows single packets.
+/// Returns the indices of the quantities shown first: those with expectations at the points, then
+/// utilisation and throughput, and without expectations also the spread of throughputs and the
+/// losses of groups. The spread of mean throughputs represents fairness, because the mean of the
+/// fairness index over short samples reflects single packets.
 pub(crate) fn first<'a>(
     points: impl Iterator<Item = &'a Scenario>,
     keys: &[(&Subject, &str)],
@@ -95,7 +95,7 @@ pub(crate) fn first<'a>(
             first.extend(keys.iter().position(known).filter(|i| !first.contains(i)));
         }
     }
-    // Disciplines are compared by the delay that they leave, whatever is expected.
+    // Disciplines are compared by their delay, regardless of the expectations.
     let delay = if disciplines(&scenarios) {
         keys.iter().position(|(_, quantity)| *quantity == Metric::QueuingDelay.name())
     } else {
@@ -110,7 +110,7 @@ pub(crate) fn first<'a>(
     for name in ["utilisation", "throughput", SPREAD, "losses"] {
         let is = |i: &usize| keys[*i].1 == name && !first.contains(i);
         let more: Vec<usize> = (0..keys.len()).filter(is).collect();
-        // Of several flows or links no quantity takes all the room.
+        // With several flows or links, no single quantity takes all the room.
         let room = most.saturating_sub(first.len());
         let room = match name {
             "utilisation" | "throughput" => room.min(LEAST),
@@ -135,12 +135,11 @@ fn disciplines(scenarios: &[&Scenario]) -> bool {
 /// A quantity that is shown.
 pub(crate) struct Shown {
     pub key: Key,
-    /// The engines that have it at any point: the reference of the others, and the one that is
-    /// measured.
+    /// The engines that have it at any point: the reference for the others, and the measured one.
     pub engines: Vec<String>,
 }
 
-/// The key figures of all points.
+/// The key values of all points.
 pub(crate) struct Overview<'a> {
     points: &'a [Point<'a>],
     compared: Vec<Compared>,
@@ -170,7 +169,8 @@ impl<'a> Overview<'a> {
                 i.is_some_and(|i| c.rows.iter().any(|r| r.values[i].is_some()))
             })
         };
-        // The same order whatever the first point has: theory may have an equilibrium at others only.
+        // The order does not depend on the first point, because theory may have an equilibrium only at
+        // others.
         let engines = Engine::ALL.map(Engine::name).into_iter().filter(known);
         let engines: Vec<String> = engines.map(String::from).collect();
         let measured = if engines.iter().any(|e| e == "packet") {
@@ -190,7 +190,7 @@ impl<'a> Overview<'a> {
         Overview { points, shown: first.into_iter().map(shown).collect(), compared }
     }
 
-    /// Returns the parts of the runs that the means are over: "10–20 s".
+    /// Returns the parts of the runs covered by the means: "10–20 s".
     pub fn windows(&self) -> String {
         let windows = self.points.iter().map(|p| show::window(p.scenario.steady));
         let windows: Vec<String> = windows.collect();
@@ -236,7 +236,7 @@ impl<'a> Overview<'a> {
     }
 
     fn list(&self, style: Style) -> String {
-        // As many quantities side by side as there is room for, the others below them.
+        // As many quantities as fit are side by side, with the others below.
         let (mut text, mut rest) = (String::new(), &self.shown[..]);
         loop {
             let mut some = rest.len();
@@ -253,7 +253,7 @@ impl<'a> Overview<'a> {
         }
     }
 
-    /// Returns whether a table is as wide as the style wants it, a line per point.
+    /// Returns whether a table fits the width of the style, with a line per point.
     fn fits(&self, table: &str, style: Style) -> bool {
         let widest = table.lines().map(|l| l.chars().count()).max().unwrap_or(0);
         widest <= usize::from(style.width) && !wraps(table, self.points.len())
@@ -263,7 +263,7 @@ impl<'a> Overview<'a> {
     fn list_of(&self, shown: &[Shown], last: bool, style: Style) -> String {
         let variables = self.variables();
         let mut header: Vec<String> = variables.iter().map(|v| show::clean(v, 24)).collect();
-        // The common part of neighbours stands over the first of them.
+        // The common part of neighbours is above the first of them.
         let mut before: Option<&Key> = None;
         for Shown { key, engines } in shown {
             let mut of = show::name(key.of.name(), 16);
@@ -307,7 +307,7 @@ impl<'a> Overview<'a> {
         finish(table) + "\n"
     }
 
-    /// A table for each quantity and engine.
+    /// Returns a table per quantity and engine.
     fn maps(&self, grid: &Grid, style: Style) -> String {
         let shown = self.shown.iter();
         let maps = shown.flat_map(|s| s.engines.iter().map(|engine| (&s.key, engine)));
@@ -338,10 +338,10 @@ fn wraps(table: &str, rows: usize) -> bool {
     table.lines().count() > rows + 6
 }
 
-/// Returns a sweep at a glance: the key figures of each point, a line for each point at which an
-/// expectation is not met, and the verdict over all.
+/// Returns a sweep at a glance: the key values of each point, a line per point with an unmet
+/// expectation, and the overall verdict.
 ///
-/// `show` are the quantities to show in place of the key figures.
+/// `show` contains the quantities to show in place of the key ones.
 pub fn overview(points: &[Point], show: &[Metric], style: Style) -> String {
     let overview = Overview::of(points, show);
     let windows = overview.windows();

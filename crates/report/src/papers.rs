@@ -49,7 +49,7 @@ impl FigureVerdict {
     }
 }
 
-/// The number of checks that are met, and of all.
+/// The number of checks that are met, and the total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Share {
     /// The number of checks that are met.
@@ -81,7 +81,7 @@ pub struct Score {
     /// The checks that are met with the median seed under the best setting.
     #[serde(flatten)]
     pub checks: Share,
-    /// That setting, as far as it is not that of the scenario files, or "".
+    /// The difference of that setting from the scenario files, or "".
     pub setting: String,
     /// The number of seeds with which all checks are met under that setting.
     pub seeds_met: usize,
@@ -134,8 +134,8 @@ impl Score {
     }
 }
 
-/// Returns the order of readings: the seeds with which all checks are met, and the part of the checks
-/// that is met with the median seed.
+/// Returns the key that orders readings: the number of seeds with which all checks are met, and the fraction
+/// of the checks met with the median seed.
 fn goodness(row: &Row) -> (usize, usize) {
     (row.whole(), (1_000_000 * row.median()).checked_div(row.of).unwrap_or(0))
 }
@@ -151,7 +151,7 @@ pub struct FigureRecord {
     pub title: String,
     /// The verdict by the paper's scheme.
     pub by_papers_scheme: Score,
-    /// The verdict by our law, or the same one where there is no law of ours.
+    /// The verdict by our law, or the same one if there is no law of ours.
     pub by_our_law: Score,
     /// The metrics of the checks that fail as the scenario files are, with their number, the most
     /// frequent first: "throughput 3, losses 1".
@@ -175,7 +175,8 @@ pub struct FindingRecord {
     pub row: String,
 }
 
-/// Checks against a paper that count for no figure: at another setting, or of a claim in the text.
+/// Checks against a paper that do not count for a figure: at another setting, or of a claim in the
+/// text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RivalRecord {
     /// The experiment.
@@ -184,11 +185,11 @@ pub struct RivalRecord {
     pub setting: String,
     /// The checks by the paper's scheme.
     pub by_papers_scheme: Share,
-    /// The checks by our law, or the same ones where there is no law of ours.
+    /// The checks by our law, or the same ones if there is no law of ours.
     pub by_our_law: Share,
 }
 
-/// The checks of packets of an experiment that has none against a paper.
+/// The checks of packets of an experiment without checks against a paper.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OwnRecord {
     /// The experiment.
@@ -203,7 +204,7 @@ pub struct OwnRecord {
 pub struct FigureCounts {
     /// The figures that are reproduced.
     pub reproduced: usize,
-    /// The figures that come out qualitatively.
+    /// The figures that are reproduced qualitatively.
     pub qualitatively: usize,
     /// The others.
     pub not: usize,
@@ -220,7 +221,7 @@ impl FigureCounts {
     }
 }
 
-/// The verdicts on all figures and tables, with what counts for none of them.
+/// The verdicts on all figures and tables, and the checks that count for none of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// The version of the format.
@@ -251,7 +252,7 @@ impl Papers {
     /// Draws the verdicts from the record of readings, and counts the checks of experiments.
     pub fn summary(&self, rows: &[ExperimentRow], readings: &Readings) -> Summary {
         let laws: BTreeSet<&str> = (self.figures.iter()).filter_map(|f| f.law.as_deref()).collect();
-        // Checks of a scheme that has no law of ours, such as Vegas, count for both.
+        // Checks of a scheme without a law of ours, such as Vegas, count for both.
         let shares = |checks: &[&Judged]| {
             let by_law = checks.iter().map(|c| (c.setting(LAW_AXIS), c.class));
             let ours = by_law.clone().filter(|(law, _)| law.is_none_or(|law| !laws.contains(law)));
@@ -353,8 +354,8 @@ impl Papers {
         findings.filter_map(record).collect()
     }
 
-    /// Returns the findings of experiments that the record does not show, with the reason: one line
-    /// each.
+    /// Returns the findings of experiments that the record does not confirm, with the reason, one
+    /// line each.
     pub fn unproven(&self, rows: &[ExperimentRow], readings: &Readings) -> Vec<String> {
         let mut unproven = Vec::new();
         for row in rows {
@@ -368,7 +369,7 @@ impl Papers {
         unproven
     }
 
-    /// Counts the checks of a figure by a scheme, as the scenario files are.
+    /// Counts the checks of a figure by a scheme, with the scenario files unchanged.
     pub fn as_shipped(&self, figure: &PaperFigure, rows: &[ExperimentRow], scheme: &str) -> Share {
         let laws: BTreeSet<&str> = self.figures.iter().filter_map(|f| f.law.as_deref()).collect();
         let rows = rows.iter().filter(|row| figure.experiments.contains(&row.id));

@@ -1,5 +1,5 @@
-//! Ranges and ticks of axes. The page has the same functions in `web/src/range.js`, since its reader
-//! can zoom; `web/test/ranges.json` holds both to the same results.
+//! Ranges and ticks of axes. The page has the same functions in `web/src/range.js`, since its reader can
+//! zoom. `web/test/ranges.json` ensures that both give the same results.
 
 use crate::measure::quantile;
 
@@ -26,7 +26,7 @@ impl Role {
 
 /// The number of samples that may be cut off at each end of a line: at most a tenth of it.
 const FEW: f64 = 2.5;
-/// The share of a line that a spike may last, and how far it has to stand out to be one.
+/// The share of a line that a spike may last, and the factor by which it must stand out.
 const TAIL: f64 = 0.05;
 const SPIKE: f64 = 3.0;
 /// A value is shown anyway if it costs less than this share of the height.
@@ -42,7 +42,7 @@ pub struct Plotted<'a> {
     pub role: Role,
 }
 
-/// The range that a plot shows of its lines.
+/// The range of its lines that a plot shows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
     /// The least value.
@@ -86,7 +86,7 @@ pub fn robust(
             continue;
         }
         values.sort_unstable_by(f64::total_cmp);
-        // One spike of a short line is more than its hundredth part.
+        // A single spike is more than a hundredth of a short line.
         let least = (FEW / values.len() as f64).min(Role::Model.trimmed());
         let role = match line.role {
             Role::Model if !measured => Role::Line,
@@ -95,7 +95,8 @@ pub fn robust(
         let trim = role.trimmed().max(least);
         let at = |share: f64| (quantile(&values, share), quantile(&values, 1.0 - share));
         let (mut low, mut high) = at(trim);
-        // A longer spike: a few per cent are several times as far from zero as all others.
+        // A longer spike: a few per cent of the values are several times as far from zero as all
+        // others.
         let inner = at(TAIL.max(trim));
         let base = inner.0.min(0.0);
         if high - base > SPIKE * (inner.1 - base) {
@@ -126,7 +127,7 @@ pub fn robust(
 }
 
 /// Returns an axis' ends around the shown range. `zero` is true if the axis starts at zero, and
-/// `most` is the largest value that there can be.
+/// `most` is the largest possible value.
 pub fn ends(shown: Shown, zero: bool, most: Option<f64>) -> (f64, f64) {
     let Shown { low, high, .. } = shown;
     let first = |a: f64, b: f64, c: f64| match (a != 0.0, b != 0.0) {
@@ -141,7 +142,7 @@ pub fn ends(shown: Shown, zero: bool, most: Option<f64>) -> (f64, f64) {
         true => 1.0,
         false => high + room,
     };
-    // A line at the very top has to be seen, too.
+    // A line at the very top must also be visible.
     if let Some(most) = most.filter(|most| high <= *most) {
         top = top.min(most * 1.02);
     }
@@ -180,13 +181,14 @@ pub fn ticks(min: f64, max: f64, count: usize) -> Vec<f64> {
     (first..=last).map(|i| rounded(i as f64 * step)).collect()
 }
 
-/// Returns powers of ten, and 2 and 5 times them if few fit; within less than that round numbers.
+/// Returns powers of ten, with 2 and 5 times them if few fit. A smaller range has round numbers.
 pub fn decades(min: f64, max: f64) -> Vec<f64> {
     let (first, last) = (min.log10().floor() as i32, max.log10().floor() as i32);
     let few = last - first < 4;
     let steps: &[u8] = if few { &[1, 2, 5] } else { &[1] };
     let all = (first..=last).flat_map(|e| {
-        // Written out: the power of a negative exponent is not always the nearest number.
+        // The number is parsed from text, because a power with a negative exponent is not always
+        // the nearest number.
         steps.iter().map(move |s| format!("{s}e{e}"))
     });
     let all = all.filter_map(|text| text.parse::<f64>().ok());
@@ -256,7 +258,7 @@ mod tests {
         (a - b).abs() <= 1e-9 * a.abs().max(b.abs())
     }
 
-    /// The page's script is held to the same file by `web/test/range.test.mjs`.
+    /// `web/test/range.test.mjs` tests the page's script with the same file.
     #[test]
     fn ranges_are_those_of_the_page() {
         let cases: Cases = serde_json::from_str(include_str!("../web/test/ranges.json")).unwrap();

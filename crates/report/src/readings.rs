@@ -1,10 +1,10 @@
-//! Readings of papers: the open settings of a figure, each value that is permitted, and the checks
-//! that packets meet under them.
+//! Readings of papers: the open settings of a figure, their permitted values, and the checks that
+//! packets meet under them.
 //!
-//! A reading of a figure is a value for each open switch of its law and for each open setting of the
-//! figure. [`Papers`] declares them, [`Papers::at_first_settings`] and [`Papers::others`] choose those
-//! that are run, and [`Readings`] is the record. [`Papers::choice`] draws from it the one reading of a
-//! law that counts for all figures of its papers.
+//! A reading of a figure is a value for each open switch of its law and for each open setting of the figure.
+//! [`Papers`] declares them, [`Papers::at_first_settings`] and [`Papers::others`] choose the readings to run,
+//! and [`Readings`] is the record. From it [`Papers::choice`] determines the single reading of a law that
+//! counts for all figures of its papers.
 
 use crate::declared::{LAW_AXIS, OUR_LAW, Open, PaperFigure, PaperLaw, Papers, Permitted};
 use crate::verdict::{Judged, Kind};
@@ -15,11 +15,11 @@ use std::fmt::Write as _;
 /// The seeds of each reading.
 pub const SEEDS: [u64; 5] = [1, 2, 3, 4, 5];
 
-/// The number of seeds under which all checks of a figure have to be met.
+/// The number of seeds under which all checks of a figure must be met.
 const ENOUGH: usize = 4;
 
-/// The number of readings of a law, of settings of a figure, and of both together, up to which all are
-/// run.
+/// The number of readings of a law, of settings of a figure, and of both together, up to which all readings
+/// are run.
 const READINGS: usize = 8;
 
 /// The version of the record.
@@ -28,7 +28,7 @@ const VERSION: u32 = 1;
 /// The path of the record in the repository.
 pub const RECORD: &str = "scenarios/readings.txt";
 
-/// Between the values of a reading.
+/// The separator between the values of a reading.
 const BETWEEN: &str = "; ";
 
 /// A value for each open switch and setting, by its place among the permitted ones.
@@ -37,7 +37,7 @@ pub struct Reading {
     /// The value of [`LAW_AXIS`] that is run: the paper's scheme or [`OUR_LAW`]. It is "" for a
     /// figure without a law.
     pub scheme: String,
-    /// The switches of the paper's law; none for our law.
+    /// The switches of the paper's law. The list is empty for our law.
     pub switches: Vec<usize>,
     /// The settings of the figure.
     pub settings: Vec<usize>,
@@ -160,7 +160,7 @@ fn combination(open: &[Open], mut n: usize) -> Vec<usize> {
     picks
 }
 
-/// Returns a key that puts combinations in an order that looks random and is always the same.
+/// Returns a key that puts combinations in a fixed order that looks random.
 fn shuffled(picks: &[usize]) -> String {
     blake3::hash(format!("{picks:?}").as_bytes()).to_hex().to_string()
 }
@@ -219,13 +219,12 @@ fn chosen<'a>(open: &'a [Open], picks: &[usize]) -> Vec<&'a Permitted> {
 }
 
 impl PaperFigure {
-    /// Returns its name with that of its paper.
+    /// Returns the figure's name with that of its paper.
     pub fn full_name(&self) -> String {
         format!("{} {}", self.paper, self.name)
     }
 
-    /// Returns the settings that make a reading: of the form PATH=VALUE, and the points of sweeps by
-    /// axis.
+    /// Returns the settings for a reading: in the form PATH=VALUE, and the points of sweeps by axis.
     pub fn settings(&self, papers: &Papers, reading: &Reading) -> (Vec<String>, Vec<(&str, &str)>) {
         let scheme = &reading.scheme;
         let switches = chosen(papers.switches(self), &reading.switches).into_iter();
@@ -255,7 +254,7 @@ impl PaperFigure {
         same.join(", ")
     }
 
-    /// Returns whether it may show a check of one of its experiments under some reading.
+    /// Returns whether the figure may show a check of one of its experiments under some reading.
     fn may_show(&self, check: &Judged, laws: &BTreeSet<&str>) -> bool {
         let at = self.at.iter().all(|(axis, own)| check.setting(axis).is_none_or(|v| v == own));
         let permitted = self.open.iter().all(|open| {
@@ -298,8 +297,8 @@ impl Papers {
         combinations(self.switches(figure)).into_iter().map(of).collect()
     }
 
-    /// Returns the further readings of a figure that are run: all settings under the `switches` that
-    /// are chosen for its law and under our law, and some of the rest.
+    /// Returns the further readings of a figure to run: all settings under the `switches` chosen for its law
+    /// and under our law, and some of the rest.
     pub fn others(&self, figure: &PaperFigure, switches: &[usize]) -> Vec<Reading> {
         let scheme = figure.law.clone().unwrap_or_default();
         let mut settings = combinations(&figure.open);
@@ -363,10 +362,10 @@ impl Papers {
         self.law(figure).map_or(vec![], |law| self.choice(law, readings).switches)
     }
 
-    /// Chooses the reading of a law, at the first settings of the figures of its papers. The figures
-    /// are divided in the order of their declaration, taken alternately. The choice is the reading
-    /// that meets most checks on the first half, the first among equals. It is confirmed if it meets
-    /// more than the first reading on the second half, too, or else the first reading stays.
+    /// Chooses the reading of a law, at the first settings of the figures of its papers. The figures are
+    /// divided in the order of their declaration, taken alternately. The choice is the reading that meets
+    /// most checks on the first half, the first among equals. It is confirmed if it also meets more checks
+    /// than the first reading on the second half. Otherwise the first reading stays.
     fn choice(&self, law: &PaperLaw, readings: &Readings) -> LawChoice {
         let of = |figure: &&PaperFigure| {
             figure.law.as_deref() == Some(&law.name) && law.papers.contains(&figure.paper)
@@ -432,11 +431,11 @@ impl Papers {
         LawChoice { law: law.name.clone(), papers: law.papers.clone(), switches, reading, why }
     }
 
-    /// Returns the rows of the record that show a check to fail under each reading and seed, one for
-    /// each figure and scheme.
+    /// Returns the rows of the record that show that a check fails under each reading and seed, one per
+    /// figure and scheme.
     ///
     /// # Errors
-    /// Returns the reason if it is met somewhere, or is a check of no figure.
+    /// Returns the reason if the check is met somewhere, or does not belong to a figure.
     pub fn never<'a>(
         &'a self,
         readings: &'a Readings,
@@ -480,7 +479,7 @@ impl Readings {
         figures.find(|f| f.paper == figure.paper && f.figure == figure.name)
     }
 
-    /// Puts the readings of a figure in the place of those that are recorded.
+    /// Replaces the recorded readings of a figure.
     pub fn put(&mut self, new: FigureReadings) {
         self.figures.retain(|f| (&f.paper, &f.figure) != (&new.paper, &new.figure));
         self.figures.push(new);
@@ -528,8 +527,8 @@ impl Readings {
     /// Parses the text of a record.
     ///
     /// # Errors
-    /// Fails if a line is wrong, is of another version, or names something undeclared, and says which
-    /// line it is.
+    /// Fails if a line is wrong, is of another version, or names something undeclared. The error names the
+    /// line.
     pub fn parse(text: &str, papers: &Papers) -> Result<Readings, String> {
         let mut lines =
             (1..).zip(text.lines()).filter(|(_, line)| !line.starts_with('#') && !line.is_empty());
@@ -598,10 +597,10 @@ impl Readings {
         Ok(readings)
     }
 
-    /// Checks that the readings of each figure are those that are to be run.
+    /// Checks that the readings of each figure are the required ones.
     ///
     /// # Errors
-    /// Names the first figure whose readings are missing or others.
+    /// Names the first figure whose readings are missing or differ.
     pub fn check(&self, papers: &Papers) -> Result<(), String> {
         for figure in &papers.figures {
             let name = figure.full_name();

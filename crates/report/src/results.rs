@@ -1,4 +1,4 @@
-//! The verdicts on experiments: of runs that were just made, or as they are recorded.
+//! The verdicts on experiments, from runs just made or from a record.
 
 use crate::class::Class;
 use crate::json::Point;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 pub struct ExperimentRow {
     /// The id.
     pub id: String,
-    /// The checks, without those of live runs, because no two of them are the same.
+    /// The checks, without those of live runs, because no two live runs are the same.
     pub judged: Vec<Judged>,
 }
 
@@ -43,7 +43,7 @@ type Recorded = (Class, Engine, String);
 /// Recorded results of experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// The checks by the experiment and the label of the point.
+    /// The checks, by the experiment and the label of the point.
     points: BTreeMap<(String, String), Vec<Recorded>>,
 }
 
@@ -58,7 +58,7 @@ impl Results {
     /// ```
     ///
     /// # Errors
-    /// Fails if a line is wrong, and names it.
+    /// Fails if a line is wrong. The error names the line.
     pub fn parse(text: &str) -> Result<Results, String> {
         let mut results = Results::default();
         let mut point = None;
@@ -90,7 +90,7 @@ impl Results {
     /// Returns the recorded row of the experiment `id`. `scenarios` are the points of its sweep.
     ///
     /// # Errors
-    /// Fails if the results are not of these scenarios, and says where they differ.
+    /// Fails if the results do not belong to these scenarios. The error shows the difference.
     pub fn row(&self, id: &str, scenarios: &[Scenario]) -> Result<ExperimentRow, String> {
         let mut judged = Vec::new();
         for scenario in scenarios {

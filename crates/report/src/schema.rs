@@ -1,5 +1,5 @@
-//! JSON Schemas of the output of `--json`. `outputs.txt` describes the objects; a test of the
-//! program holds real output to them.
+//! JSON Schemas of the output of `--json`. `outputs.txt` describes the objects. A test of the
+//! program checks real output against them.
 
 use crate::class::Class;
 use crate::json::FORMAT_VERSION;
@@ -89,7 +89,7 @@ fn schema_of(kind: &str, about: &str) -> Value {
     schema
 }
 
-/// Returns the words of a type, and null behind them if its name ends with a question mark.
+/// Returns the words of a type, followed by null if its name ends with a question mark.
 fn words_of(name: &str) -> Vec<Value> {
     let words = match name.trim_end_matches('?') {
         "Cause" => Cause::words(),

@@ -75,14 +75,14 @@ pub fn estimate(estimate: Estimate, unit: MetricUnit) -> String {
 /// The ratio of the largest to the least value up to which values of a row share their digits.
 const TOGETHER: f64 = 100.0;
 
-/// Returns the values of a row, which is read across: all in one unit and with as many decimals,
+/// Returns the values of a row, which is read across: all in one unit and with equal decimals,
 /// unless they are too far apart for that. A missing value is [`NONE`].
 pub fn row(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
     row_beside(values, unit, 0.0)
 }
 
-/// Returns a row as [`row`] does, in the unit in which a value as large as `size` is shown, if that is
-/// larger: so rows below each other share their unit.
+/// Returns a row as [`row`] does. If the unit for a value as large as `size` is larger, uses that, so that
+/// adjacent rows share their unit.
 pub fn row_beside(values: &[Option<Estimate>], unit: MetricUnit, size: f64) -> Vec<String> {
     let means = values.iter().flatten().map(|v| unit.settled(v.mean).abs());
     let means: Vec<f64> = means.filter(|v| *v != 0.0).collect();
@@ -93,7 +93,7 @@ pub fn row_beside(values: &[Option<Estimate>], unit: MetricUnit, size: f64) -> V
     let (one, symbol) = scale(largest.max(size), unit);
     let decimals = number(largest / one, unit);
     let decimals = decimals.split_once('.').map_or(0, |(_, d)| d.len());
-    // A single value has the shared unit, too, unless it is too small for that.
+    // A single value also has the shared unit, unless it is too small for that.
     let beside = size > largest && size < TOGETHER * largest;
     let apart = apart && !(means.len() == 1 && beside && !counts);
     let text = |v: &Estimate| match (apart, v.half_width) {
@@ -109,8 +109,8 @@ pub fn row_beside(values: &[Option<Estimate>], unit: MetricUnit, size: f64) -> V
     values.iter().map(cell).collect()
 }
 
-/// Returns the values of a column, which is read downwards: all in the unit of the largest, each with
-/// its own digits, but for those below a thousandth of it. A missing value is [`NONE`].
+/// Returns the values of a column, which is read downwards: all in the unit of the largest, each with its own
+/// digits, except for those below a thousandth of it. A missing value is [`NONE`].
 pub fn column(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
     let means = values.iter().flatten().map(|v| unit.settled(v.mean).abs());
     let largest = means.filter(|v| v.is_finite()).fold(0.0, f64::max);
@@ -198,7 +198,7 @@ pub fn residual(residual: f64) -> String {
     }
 }
 
-/// A number of things: "1 link", "2 links".
+/// Returns a number of items: "1 link", "2 links".
 pub fn count(n: usize, what: &str) -> String {
     match n {
         1 => format!("1 {what}"),
@@ -206,13 +206,13 @@ pub fn count(n: usize, what: &str) -> String {
     }
 }
 
-/// The texts in their order, each once.
+/// Returns the texts in order, each once.
 pub fn once<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = std::collections::BTreeSet::new();
     texts.filter(|text| seen.insert(*text)).collect()
 }
 
-/// The notes of engines in their order, each once. A note that theory and the fluid share names
+/// Returns the notes of engines in order, each once. A note shared by theory and the fluid names
 /// both: "theory and fluid: ...".
 pub fn shared<'a>(notes: impl Iterator<Item = &'a str>) -> Vec<String> {
     let notes = once(notes);
@@ -232,8 +232,8 @@ pub fn shared<'a>(notes: impl Iterator<Item = &'a str>) -> Vec<String> {
 const THEORY: &str = "theory: ";
 const FLUID: &str = "fluid: ";
 
-/// The first `most` notes, and the number of the others as a note of its own. A single one more
-/// takes no more room than its number would.
+/// Returns the first `most` notes, and the number of the others as a further note. A single
+/// additional note is kept, because the number would take the same room.
 pub fn few(notes: &[String], most: usize) -> Vec<String> {
     let shown = if notes.len() <= most + 1 { notes.len() } else { most };
     let mut few: Vec<String> = notes[..shown].to_vec();
@@ -385,7 +385,7 @@ mod tests {
         assert_eq!(row(&[e(362.0), e(12345.0)], Packets), ["362 pkt", "12345 pkt"]);
         let beside = |value| row_beside(&[e(value)], Bytes, 2e4);
         assert_eq!([beside(958.0), beside(4e-4)], [["0.958 KB"], ["0.000400 B"]]);
-        // Too far apart to share digits.
+        // The values are too far apart to share digits.
         assert_eq!(rate(&[e(5e9), e(1200.0)]), ["5.00 Gbps", "1.200 Kbps"]);
     }
 

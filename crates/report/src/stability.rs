@@ -1,17 +1,17 @@
-//! Maps of stability over one or two parameters: as a table (CSV) and, in `page`, as a page.
+//! Maps of stability over one or two parameters, as a table (CSV) and, in `page`, as a page.
 
 use serde::Serialize;
 use std::fmt::Write;
 
-/// The margins of an equilibrium over one or two parameters. As JSON, a number that is infinite or
-/// unknown is null.
+/// The margins of an equilibrium over one or two parameters. In JSON, an infinite or unknown number
+/// is null.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StabilityMap {
     /// The id of the scenario.
     pub id: String,
     /// The parameters: one or two.
     pub axes: Vec<Parameter>,
-    /// A cell for each combination of values.
+    /// A cell per combination of values.
     pub cells: Vec<Cell>,
 }
 
@@ -32,18 +32,19 @@ pub struct Parameter {
 pub struct Cell {
     /// The value of each parameter.
     pub at: Vec<f64>,
-    /// The index of that value; the second is 0 in a map of one parameter.
+    /// The index of each value. The second is 0 in a map of one parameter.
     #[serde(skip)]
     pub place: [usize; 2],
-    /// By what all gains can be multiplied before small deviations grow.
+    /// The factor by which all gains can be multiplied before small deviations grow.
     pub gain_margin: f64,
     /// The delay that can be added before small deviations grow, in seconds.
     pub delay_margin_s: f64,
-    /// The rate at which small deviations grow, in 1/s; negative where the equilibrium is stable.
+    /// The rate at which small deviations grow, in 1/s. It is negative if the equilibrium is
+    /// stable.
     pub growth_per_s: f64,
-    /// The coefficient of variation of the longest queue in packets, where packets were run.
+    /// The coefficient of variation of the longest queue in packets, if packets were run.
     pub packet_queue_variation: Option<f64>,
-    /// Why there is no result.
+    /// The reason why there is no result.
     pub error: Option<String>,
 }
 
@@ -66,7 +67,7 @@ impl StabilityMap {
         self.axes.iter().zip(cell.at.iter().copied())
     }
 
-    /// Returns the map as CSV: the parameters, the margins, and what packets do.
+    /// Returns the map as CSV: the parameters, the margins and the results of packets.
     pub fn csv(&self) -> String {
         let mut out = String::new();
         for axis in &self.axes {

@@ -12,7 +12,7 @@ pub struct Style {
 }
 
 impl Style {
-    /// Returns a text in the colour of what deserves a look and is not a failure.
+    /// Returns a text in the colour of results that deserve a look but are not failures.
     pub fn amber(self, text: &str) -> String {
         if self.colour { format!("\x1b[33m{text}\x1b[0m") } else { text.into() }
     }

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// The relative difference up to which engines agree: the papers' "≈".
 pub const AGREE: f64 = 0.05;
 
-/// The number of spaces after a column, and the number if there is little room.
+/// The number of spaces after a column, and the number if room is scarce.
 const PADDING: [u16; 2] = [2, 1];
 
 /// The verdict of engines that do not agree.
@@ -40,11 +40,11 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
     text + &remarks(runs)
 }
 
-/// Notes that a terminal shows; the page has the others.
+/// The number of notes shown on a terminal. The page has the others.
 const MOST_NOTES: usize = 5;
 
-/// The notes of theory and of the fluid engine on their models, one per line, each once; of many
-/// the first few of each engine, which are on its largest effects.
+/// Returns the notes of theory and of the fluid engine on their models, one per line, each once. Of
+/// many notes it returns the first few of each engine, which cover its largest effects.
 pub fn remarks(runs: &[&Run]) -> String {
     let models = [Engine::Theory, Engine::Fluid];
     let models = (runs.iter()).filter(|run| models.contains(&run.manifest.engine));
@@ -79,7 +79,7 @@ fn transfers_table(rows: &[TransferRow], style: Style) -> String {
 /// Returns rows for any columns, such as run directories, matched by name. The first column is the
 /// reference.
 pub fn comparison(columns: &[Column], style: Style) -> String {
-    // A column without values is not a reference for the others either.
+    // A column without values cannot serve as the reference.
     let columns = &with_values(columns)[..];
     comparison_of(columns, &rows(columns), style)
 }
@@ -97,7 +97,7 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     let mut table = new_table(style);
     let mut header = vec!["flow or link".to_string(), "metric".into()];
     header.extend(columns.iter().map(|c| match c.label.rsplit_once(": ") {
-        // The directory is over the engine.
+        // The directory is above the engine.
         Some((of, engine)) => format!("{}\n{}", show::clean(of, 24), show::clean(engine, 24)),
         None => show::clean(&c.label, 24),
     }));
@@ -133,8 +133,8 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     paint(text, style)
 }
 
-/// Returns the cells of rows: the subject, unless it is that of the row above, the metric, the values,
-/// and with `errors` the error and the verdict.
+/// Returns the cells of rows: the subject (unless it is that of the row above), the metric, the values, and
+/// with `errors` the error and the verdict.
 pub(crate) fn cells<'r>(
     columns: &[Column],
     rows: &'r [Row],
@@ -205,7 +205,7 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
     format!("{text}{}\n", verdict(checks, style))
 }
 
-/// Returns the meanings of the verdicts in a table, but for "met" and "FAILED", which need none.
+/// Returns the meanings of the verdicts in a table, except for "met" and "FAILED", which need none.
 pub(crate) fn meanings(checks: &[Check]) -> String {
     let tally = Tally::of(checks.iter().map(|c| c.class));
     let known = [Class::Finding, Class::Open, Class::Ours];
@@ -215,8 +215,8 @@ pub(crate) fn meanings(checks: &[Check]) -> String {
     if meanings.is_empty() { String::new() } else { format!("{}\n", meanings.join("; ")) }
 }
 
-/// Returns each check that is not met or not as recorded, and each reason once, after the checks
-/// that have it.
+/// Returns each check that is not met or differs from the record, and each reason once, after its
+/// checks.
 fn failures(checks: &[Check]) -> String {
     let mut text = String::new();
     let because = |check: &Check| check.fails.as_ref().map(|k| k.because.clone());
@@ -259,11 +259,11 @@ pub(crate) fn error(check: &Check) -> String {
     }
 }
 
-/// The remark of tables on repetitions that are the same.
+/// The remark in tables on equal repetitions.
 pub(crate) const ALL_SAME: &str = "The runs with different seeds are the same: the scenario draws \
                                    nothing at random, so ± says nothing\n";
 
-/// Returns whether runs are the same to the bit.
+/// Returns whether runs are equal bit for bit.
 pub(crate) fn all_same(runs: &[&Run]) -> bool {
     let bits = |run: &Run| -> Vec<u64> {
         let series = run.series.iter().flat_map(|s| &s.values);
@@ -300,7 +300,7 @@ pub(crate) fn fill(table: &mut Table, lines: Vec<Vec<String>>) {
     }
 }
 
-/// The verdict of a row, as text; "" where there is nothing to compare.
+/// Returns the verdict of a row as text, or "" if there is nothing to compare.
 pub(crate) fn agreement(row: &Row) -> &'static str {
     match row.agrees(AGREE) {
         Some(true) => "≈",
@@ -322,7 +322,7 @@ fn subject(columns: &[Column], subject: &Subject) -> String {
     }
 }
 
-/// The steady parts of columns, each once.
+/// Returns the steady parts of columns, each once.
 pub(crate) fn windows(columns: &[Column]) -> String {
     let texts: Vec<String> = columns.iter().map(|c| show::window(c.outline.steady())).collect();
     show::once(texts.iter().map(String::as_str)).join(", ")
@@ -349,8 +349,8 @@ pub(crate) fn align_right(table: &mut Table, range: std::ops::Range<usize>) {
     }
 }
 
-/// Returns the length of the longest word. A figure with its unit is a word, and so is one with its
-/// interval, if `intervals`.
+/// Returns the length of the longest word. A value with its unit counts as a word, and if
+/// `intervals` is true, so does one with its interval.
 fn longest(text: &str, intervals: bool) -> u16 {
     let figure = text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c));
     let two = text.split(' ').count() == 2;
@@ -360,10 +360,10 @@ fn longest(text: &str, intervals: bool) -> u16 {
     widths.max().unwrap_or_default()
 }
 
-/// Keeps every column as wide as its cells, if there is room, so a row is a line. Else a column
-/// is at least as wide as its longest figure with its interval, or else its longest word, so none
-/// is broken. If there is no room for that,
-/// columns stand closer, and then words of the header may be broken. Returns whether there is room.
+/// Keeps every column as wide as its cells if there is room, so that a row is a line. Otherwise a
+/// column is at least as wide as its longest value with its interval, or else as its longest word,
+/// so that none is broken. If there is no room for that, columns move closer together, and then
+/// words of the header may be broken. Returns whether there is room.
 fn keep_words_whole(table: &mut Table) -> bool {
     let of = |row: &comfy_table::Row, intervals: bool| -> Vec<u16> {
         let cells = row.cell_iter();
@@ -413,8 +413,8 @@ fn keep_words_whole(table: &mut Table) -> bool {
     true
 }
 
-/// Returns the table as text, without the padding at the ends of lines. Where it does not fit, a row is
-/// a line or more of its own.
+/// Returns the table as text, without the padding at the ends of lines. If it does not fit, each row takes
+/// one or more separate lines.
 pub(crate) fn finish(mut table: Table) -> String {
     if !keep_words_whole(&mut table) {
         return records(&table);
@@ -423,8 +423,8 @@ pub(crate) fn finish(mut table: Table) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Returns a table whose rows are paragraphs: the first cells, and below them each other cell after the
-/// name of its column. A cell that is empty in the first column is that of the row above.
+/// Returns a table whose rows are paragraphs: the first cells, and below them each other cell after the name
+/// of its column. An empty cell in the first column stands for that of the row above.
 fn records(table: &Table) -> String {
     let width = table.width().map_or(usize::MAX, usize::from);
     let cells = |row: &comfy_table::Row| -> Vec<String> {
@@ -456,8 +456,8 @@ fn records(table: &Table) -> String {
     out.join("\n")
 }
 
-/// Colours the words of verdicts in a text, after the layout, so codes take no room in it. They
-/// begin a line, before a column or a colon, or end it.
+/// Colours the words of verdicts in a text after the layout, so that codes take no room in it. The
+/// words begin a line, before a column or a colon, or end it.
 pub(crate) fn paint(text: String, style: Style) -> String {
     if !style.colour {
         return text;

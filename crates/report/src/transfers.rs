@@ -31,8 +31,8 @@ pub struct TransferRow {
     pub p95_s: f64,
     /// The 99th percentile of completion times in seconds.
     pub p99_s: f64,
-    /// The transfers that had begun before the end of the window and were not done at the end of
-    /// the run. It is in the row of all sizes only.
+    /// The number of transfers that had begun before the end of the window and were incomplete at
+    /// the end of the run. It is given only in the row of all sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<usize>,
 }
@@ -58,7 +58,7 @@ pub(crate) fn transfer_rows(outline: &Outline, runs: &[&Run]) -> Vec<TransferRow
             let classes: Vec<_> = (CLASSES.into_iter())
                 .filter_map(|(below, name)| row(name, std::mem::replace(&mut least, below), below))
                 .collect();
-            // A single class needs no row of its own.
+            // A single class needs no separate row.
             rows.extend(classes.into_iter().filter(|_| own.len() > 1));
         }
     }
@@ -97,7 +97,7 @@ pub(crate) const HEADINGS: [&str; 8] =
     ["transfers of", "size", "number", "mean size", "mean", "median", "p95", "p99"];
 
 impl TransferRow {
-    /// Returns the row as text. The group's name is shown in the first of its rows only.
+    /// Returns the row as text. The group's name is shown only in the first of its rows.
     pub(crate) fn cells(&self, engines: bool) -> [String; 8] {
         let time = |t| show::quantity(t, MetricUnit::Seconds);
         let of = match (self.unfinished, engines) {

@@ -98,7 +98,7 @@ impl Kind {
     }
 }
 
-/// A check as far as tables of results and verdicts on figures need it.
+/// The parts of a check that tables of results and verdicts on figures need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judged {
     /// The settings of its point, by the axes of the sweep.
@@ -127,15 +127,15 @@ impl Judged {
         }
     }
 
-    /// Returns the value of an axis of the sweep at its point.
+    /// Returns the value of an axis of the sweep at the point of the check.
     pub fn setting(&self, axis: &str) -> Option<&str> {
         let found = self.point.iter().find(|(name, _)| name == axis);
         found.map(|(_, value)| value.as_str())
     }
 }
 
-/// Returns the counts of checks in a sentence or two: by the sides that they compare, and of those
-/// that fail by the reason. Each check is given by its kind and class.
+/// Returns the counts of checks in a sentence or two: by the sides that they compare, and for
+/// failed ones by the reason. Each check is given by its kind and class.
 pub fn totals(checks: impl IntoIterator<Item = (Kind, Class)>) -> String {
     let checks: Vec<_> = checks.into_iter().collect();
     let tally = |kinds: &[Kind]| {

@@ -10,7 +10,7 @@ use accord_record::Run;
 use accord_scenario::Engine;
 use serde_json::{Value, json};
 
-/// The comparison at one point: columns of all directories that have it.
+/// The comparison at one point: columns of all directories that contain it.
 #[derive(Clone, Debug)]
 pub struct Versus<'a> {
     /// The values of the sweeps, or nothing.
@@ -36,8 +36,8 @@ impl Versus<'_> {
         rows(&self.columns)
     }
 
-    /// Returns the point at a glance: its label, the number of rows, that of those that differ, and the
-    /// row that is farthest off with its error.
+    /// Returns the point at a glance: its label, the number of rows, the number of rows that differ, and the
+    /// row that is farthest off, with its error.
     pub(crate) fn glance(&self) -> [String; 5] {
         let rows = self.rows();
         let compared = rows.iter().filter(|r| !agreement(r).is_empty()).count();
@@ -63,7 +63,7 @@ fn name(stored: &[Stored], of: &Stored) -> String {
 }
 
 /// Matches the points of directories by label. `engines` limits the columns unless it is empty.
-/// `reference` is a column ("DIR: ENGINE"), a directory or an engine; without one, the first column
+/// `reference` is a column ("DIR: ENGINE"), a directory or an engine. Without it, the first column
 /// that has values is the reference. The error names the columns.
 pub fn versus<'a>(
     stored: &'a [Stored],
@@ -74,7 +74,7 @@ pub fn versus<'a>(
     let mut all: Vec<Versus> = Vec::new();
     for s in stored {
         for point in &s.points {
-            // Single runs are compared whatever their points are.
+            // Single runs are compared regardless of their points.
             let settings = if alone { &[][..] } else { &point.manifest.scenario.point[..] };
             let own = columns_of(point, &name(stored, s), engines);
             match all.iter_mut().find(|v| v.point == settings) {
@@ -99,11 +99,11 @@ pub fn versus<'a>(
     Ok(all)
 }
 
-/// The name of the group of a measurement that was given none.
+/// The name of the group of a measurement without a given one.
 pub const UNNAMED: &str = "all";
 
-/// Gives the flows of measurements the name of the group that the other runs have, so they share
-/// its rows: if they were given none, and the others have one group.
+/// Gives the flows of measurements the name of the other runs' group, so that they share its rows.
+/// This applies if the measurements have no given group and the others have exactly one.
 pub fn pair_measured(stored: &mut [Stored]) {
     let mut names: Vec<String> = Vec::new();
     for point in stored.iter().flat_map(|s| &s.points).filter(|point| !point.is_measured()) {
@@ -140,7 +140,7 @@ fn is_named(label: &str, text: &str) -> bool {
     label == text || parts.is_some_and(|(dir, engine)| dir == text || engine == text)
 }
 
-/// Returns points at a glance: the number of rows that differ, and the one that is farthest from
+/// Returns points at a glance: the number of rows that differ, and the row that is farthest from
 /// the reference.
 pub fn differences(all: &[Versus], style: Style) -> String {
     let header = ["point", "rows", "differ", "farthest", "error"].map(String::from);

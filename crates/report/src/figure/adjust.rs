@@ -1,4 +1,4 @@
-//! The changes of a request to a figure that is gathered: the ends of its axes and the names of its
+//! The changes that a request makes to a gathered figure: the ends of its axes and the names of its
 //! lines.
 
 use super::{Axis, Content, Figure, FigureError, Kind, Request};
@@ -28,7 +28,7 @@ pub fn adjust(figure: &mut Figure, request: &Request) -> Result<(), FigureError>
     Ok(())
 }
 
-/// Sets the ends of an axis, which are in the unit that it shows.
+/// Sets the ends of an axis, in the unit of its display.
 fn limit(axis: &mut Axis, ends: Option<(f64, f64)>, option: &str) -> Result<(), FigureError> {
     let Some((from, to)) = ends else {
         return Ok(());

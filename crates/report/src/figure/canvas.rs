@@ -8,19 +8,19 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-/// Units of the drawing per point, since plotters draws on whole numbers.
+/// The units of the drawing per point, since plotters uses whole numbers.
 pub const POINT: i32 = 10;
 /// The size of all text.
 const FONT: i32 = 8 * POINT;
 /// The height of a line of text.
 pub const LINE: i32 = 10 * POINT;
-/// The fallback of the family is any font without serifs.
+/// The fallback of the family is any sans-serif font.
 const FAMILY: &str = "Helvetica, Arial, sans-serif";
 
 pub const GREY: RGBColor = RGBColor(115, 115, 115);
 const RULE: RGBColor = RGBColor(225, 225, 225);
 
-/// Okabe and Ito's palette, distinct for any colour vision; as the page has it.
+/// Okabe and Ito's palette, which is distinct for any colour vision. It is also that of the page.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -78,7 +78,7 @@ pub fn in_inches(svg: &str, title: &str) -> String {
     )
 }
 
-/// Returns drawings below each other as one, each with its own measures.
+/// Returns drawings stacked vertically as one, each with its own dimensions.
 pub fn stack(drawings: &[String]) -> String {
     let side = |svg: &str| -> (f64, f64) {
         let view = svg.split_once("viewBox=\"0 0 ").and_then(|(_, rest)| rest.split_once('"'));
@@ -115,7 +115,7 @@ pub fn colour(look: Look) -> RGBColor {
     look.shaded(COLOURS[look.hue % COLOURS.len()])
 }
 
-/// The width of a text, about: the fonts are those of the reader.
+/// Returns the approximate width of a text. The fonts are those of the reader.
 pub fn text_width(text: &str) -> i32 {
     let wide = |c: char| match c {
         'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ' ' | '(' | ')' | '/' | ':' | '-' => 0.33,
@@ -149,7 +149,7 @@ pub fn stroke(engine: Engine, colour: RGBColor) -> ShapeStyle {
     colour.stroke_width(width)
 }
 
-/// The place of an engine's lines: theory is on top, since it has to stand out from the noise.
+/// The order of an engine's lines: theory is on top, since it must stand out from the noise.
 pub const fn order(engine: Engine) -> u8 {
     match engine {
         Engine::Fluid => 0,
@@ -271,7 +271,7 @@ pub fn sign_of(area: &Area, (x, y): (i32, i32), shape: usize, engine: Engine, co
 /// The number of shapes of marks.
 const SHAPES: usize = 6;
 
-/// A number on an axis, without zeros at its end.
+/// Returns a number for an axis, without trailing zeros.
 pub fn number(value: f64) -> String {
     if value != 0.0 && (value.abs() < 1e-4 || value.abs() >= 1e6) {
         return format!("{value:e}");
@@ -367,23 +367,24 @@ impl Frame {
         frame
     }
 
-    /// Returns the column of a value in the unit that is drawn.
+    /// Returns the column of a value in the drawn unit.
     pub fn x_at(&self, value: f64) -> i32 {
         self.left + (part(value, self.x) * f64::from(self.right - self.left)).round() as i32
     }
 
-    /// Returns the row of a value in the unit that is drawn.
+    /// Returns the row of a value in the drawn unit.
     pub fn y_at(&self, value: f64) -> i32 {
         self.bottom - (part(value, self.y) * f64::from(self.bottom - self.top)).round() as i32
     }
 
-    /// Returns the row of a value, at most at the edge.
+    /// Returns the row of a value, limited to the edge.
     pub fn y_within(&self, value: f64) -> i32 {
         self.y_at(value).clamp(self.top, self.bottom)
     }
 }
 
-/// The place of a value between the ends of an axis. It stays near, so it can be drawn.
+/// Returns the place of a value between the ends of an axis. The place is bounded so that it can be
+/// drawn.
 fn part(value: f64, (from, to, log): (f64, f64, bool)) -> f64 {
     let part = if log {
         (value.max(from * 1e-3) / from).ln() / (to / from).ln()
@@ -393,7 +394,7 @@ fn part(value: f64, (from, to, log): (f64, f64, bool)) -> f64 {
     part.clamp(-20.0, 20.0)
 }
 
-/// Returns as much of a text as there is room for.
+/// Returns as much of a text as fits.
 pub fn shortened(text: &str, room: i32) -> String {
     let mut short = text.to_string();
     let mut left = text.chars().count();

@@ -1,5 +1,5 @@
-//! PDF and PNG of figures, with the cargo feature `figures`. They take as long to compile as a third
-//! of the program, so only packages have them.
+//! PDF and PNG of figures, with the cargo feature `figures`. They take as long to compile as a third of the
+//! program, so only packages include them.
 
 use super::FigureError;
 
@@ -41,7 +41,7 @@ mod writer {
                        or write SVG";
             return Err(FigureError::Unable(why.into()));
         };
-        // The usual substitutes of Helvetica, and then any font.
+        // The usual substitutes for Helvetica, and then any font.
         let known = ["Helvetica", "Arial", "Liberation Sans", "Nimbus Sans", "DejaVu Sans"];
         let has = |name: &&&str| {
             let mut names = fonts.faces().flat_map(|f| &f.families);

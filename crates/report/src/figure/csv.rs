@@ -4,7 +4,7 @@ use super::{Content, Figure, Kind};
 use accord_columns::csv_text;
 use std::io;
 
-/// Returns the data as CSV: a row per value, with the units in the header.
+/// Returns the data as CSV, with one row per value and the units in the header.
 pub fn table(figure: &Figure) -> String {
     let mut out = csv::Writer::from_writer(Vec::new());
     write(figure, &mut out).expect("nothing fails in memory");

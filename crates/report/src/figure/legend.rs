@@ -1,4 +1,4 @@
-//! The legend of a figure: engines by their looks, subjects by their colours.
+//! The legend of a figure: looks for engines, and colours for subjects.
 
 use super::canvas::*;
 use super::look::Look;
@@ -25,7 +25,7 @@ impl Entry {
     }
 }
 
-/// The places of a legend's entries, in rows from the top, and the height of all rows.
+/// Returns the places of a legend's entries, in rows from the top, and the height of all rows.
 fn rows(width: i32, entries: &[Entry]) -> (Vec<(i32, i32)>, i32) {
     let (left, right) = (10 * POINT, width - 4 * POINT);
     let (mut x, mut y) = (left, 7 * POINT);

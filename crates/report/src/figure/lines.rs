@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 use std::collections::BTreeSet;
 
-/// Samples of a line; more cannot be seen on paper.
+/// The most samples of a line. More are invisible on paper.
 const MOST_SAMPLES: usize = 1200;
 /// The widest label at the end of a line.
 const WIDEST: i32 = 62 * POINT;
@@ -43,7 +43,7 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
     });
     let (width, height) = size(figure.width);
     let top = legend_height(width, &entries);
-    // A legend of several rows makes the figure higher, not the plot smaller.
+    // A legend of several rows makes the figure higher and not the plot smaller.
     let more = (top - LINE - 6 * POINT).max(0);
     let facets = facets(figure, &traces);
     if facets.len() > 1 {
@@ -73,7 +73,8 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
     })
 }
 
-/// The lines of each plot, with its title. There is a single one unless facets are asked for.
+/// Returns the lines of each plot, with its title. There is a single plot unless facets are
+/// requested.
 fn facets<'a>(figure: &Figure, traces: &[&'a Line]) -> Vec<(String, Vec<&'a Line>)> {
     let mut found: Vec<(String, Vec<&Line>)> = Vec::new();
     for t in traces {
@@ -90,14 +91,14 @@ fn facets<'a>(figure: &Figure, traces: &[&'a Line]) -> Vec<(String, Vec<&'a Line
     found
 }
 
-/// The labels at the ends of the lines, each with its value and colour, if all lines end at the
-/// edge and far enough from each other.
+/// Returns the labels at the ends of the lines, each with its value and colour, if all lines end at
+/// the edge and far enough from each other.
 fn beside(figure: &Figure, traces: &[&Line], subjects: usize) -> Option<Vec<(f64, usize, String)>> {
     if subjects < 2 || figure.kind == Kind::Cdf || figure.y.log {
         return None;
     }
     let mut labels: Vec<(f64, usize, String)> = Vec::new();
-    // Measured lines say more than models.
+    // Measured lines take precedence over models.
     for t in traces.iter().filter(|t| t.engine != Engine::Theory).chain(traces) {
         if labels.iter().any(|(_, n, _)| *n == t.colour) {
             continue;
@@ -121,12 +122,11 @@ fn beside(figure: &Figure, traces: &[&Line], subjects: usize) -> Option<Vec<(f64
 struct Drawn<'a> {
     figure: &'a Figure,
     frame: Frame,
-    /// The subject and the engine of each line, in the order in which points stand next to each
-    /// other.
+    /// The subject and the engine of each line, in the order of points side by side.
     order: Vec<(usize, Engine)>,
 }
 
-/// The part of a word's room that points next to each other take, and the most of two of them.
+/// The fraction of a word's room that points side by side take, and the most for two of them.
 const DODGE: (f64, f64) = (0.7, 0.16);
 
 impl<'a> Drawn<'a> {
@@ -141,7 +141,7 @@ impl<'a> Drawn<'a> {
         colour(self.figure.look(t.colour))
     }
 
-    /// The rate of a link, grey behind the lines.
+    /// Draws the rate of a link in grey behind the lines.
     fn capacity(&self, area: &Area) {
         let Some((x, y)) = &self.figure.capacity else {
             return;
@@ -174,7 +174,7 @@ impl<'a> Drawn<'a> {
         stretches.map(|s| s.iter().copied().map(place).collect()).collect()
     }
 
-    /// Returns a line with no more samples than can be seen.
+    /// Returns a line without more samples than are visible.
     fn thin(&self, t: &Line, y: &[f64]) -> (Vec<f64>, Vec<f64>) {
         if self.figure.kind != Kind::Time {
             return (t.x.clone(), y.to_vec());
@@ -210,13 +210,13 @@ impl<'a> Drawn<'a> {
         let own = self.colour(t);
         let words = self.figure.x.ticks.is_some();
         for stretch in self.places(&x, &y) {
-            // A sample between gaps has no line.
+            // A sample between gaps does not form a line.
             if let ([place], Kind::Time) = (&stretch[..], self.figure.kind)
                 && (self.frame.top..=self.frame.bottom).contains(&place.1)
             {
                 mark(area, *place, t.engine, own);
             }
-            // Words have no order, so a line would say nothing.
+            // Words have no order, so a line would be meaningless.
             if !words {
                 for part in clipped(&self.frame, &stretch) {
                     line(area, &part, t.engine, own);
@@ -228,7 +228,7 @@ impl<'a> Drawn<'a> {
             _ if t.engine == Engine::Live => {
                 let places: Vec<(i32, i32)> = self.places(&x, &y).into_iter().flatten().collect();
                 let step = (places.len() / CIRCLES).max(1);
-                // Those of other lines are between these.
+                // The circles of other lines are between these.
                 let first = step * (1 + t.colour % 3) / 4;
                 let seen = |(_, y): &&(i32, i32)| (self.frame.top..=self.frame.bottom).contains(y);
                 for place in places.iter().skip(first).step_by(step).filter(seen) {
@@ -239,8 +239,8 @@ impl<'a> Drawn<'a> {
         }
     }
 
-    /// The points of a sweep with their intervals. Over words they stand next to each other, so
-    /// none hides another.
+    /// Draws the points of a sweep with their intervals. Over words they are side by side, so none
+    /// hides another.
     fn points(&self, area: &Area, t: &Line) {
         let own = self.colour(t);
         let (part, most) = DODGE;

@@ -1,4 +1,4 @@
-//! The looks of the subjects of a figure: colours, and shades of them where two things differ.
+//! The looks of the subjects of a figure: colours, and shades of them if two properties differ.
 
 use super::FigureError;
 use plotters::style::RGBColor;
@@ -19,7 +19,7 @@ pub struct Look {
 }
 
 impl Look {
-    /// The look of the n-th subject where only one thing differs.
+    /// The look of the n-th subject if only one property differs.
     pub const fn plain(n: usize) -> Look {
         Look { hue: n, shade: (0, 1) }
     }
@@ -29,7 +29,7 @@ impl Look {
         if self.shade.1 > 1 { self.shade.0 } else { self.hue }
     }
 
-    /// Returns its colour, given that of its hue: the first shade is full.
+    /// Returns the subject's colour, given the full colour of its hue. The first shade is full.
     pub fn shaded(self, full: RGBColor) -> RGBColor {
         let (i, n) = self.shade;
         let part = 1.0 - 0.65 * i as f64 / (n.max(2) - 1) as f64;
@@ -38,9 +38,9 @@ impl Look {
     }
 }
 
-/// Returns the looks of subjects by their parts: for each, the values of the same things in the
-/// same order. If exactly two things differ, one has the colour and the other, a quantity if one of them
-/// is, the shade.
+/// Returns the looks of subjects by their parts. Each subject has the values of the same properties in the
+/// same order. If exactly two properties differ, one determines the colour and the other the shade. If one of
+/// them is a quantity, it determines the shade.
 ///
 /// # Errors
 /// Fails if there are more subjects than distinct looks. `names` are for the message.
@@ -95,12 +95,12 @@ mod tests {
     fn two_things_have_colours_and_shades() {
         let all = [["cubic", "1 BDP"], ["cubic", "4 BDP"], ["bbr3", "1 BDP"], ["bbr3", "4 BDP"]];
         assert_eq!(found(&all), [(0, 0), (0, 1), (1, 0), (1, 1)]);
-        // A quantity has the shades wherever it stands.
+        // A quantity determines the shade in any position.
         let turned = all.map(|[a, b]| [b, a]);
         assert_eq!(found(&turned), [(0, 0), (0, 1), (1, 0), (1, 1)]);
-        // One thing that differs has the colours.
+        // A single property that differs determines the colour.
         assert_eq!(found(&[["a", "x"], ["b", "x"]]), [(0, 0), (1, 0)]);
-        // Two things that differ together are one.
+        // Two properties that vary together count as one.
         assert_eq!(found(&[["a", "1"], ["b", "2"]]), [(0, 0), (1, 0)]);
     }
 

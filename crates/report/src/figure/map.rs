@@ -85,7 +85,7 @@ fn part(value: f64, figure: &Figure) -> f64 {
     if high > low { (value - low) / (high - low) } else { 0.0 }
 }
 
-/// From a pale to a dark blue; the lightness falls evenly.
+/// Returns a shade from pale to dark blue. The lightness falls evenly.
 fn shade(part: f64) -> RGBColor {
     let between = |a: f64, b: f64| (a + part.clamp(0.0, 1.0) * (b - a)).round() as u8;
     RGBColor(between(235.0, 10.0), between(243.0, 55.0), between(251.0, 110.0))

@@ -28,25 +28,27 @@ use thiserror::Error;
 pub struct Request {
     /// The quantity.
     pub metric: Metric,
-    /// The subject of a line; by default the entity of the metric, and groups for metrics of flows.
+    /// The subject of a line. The default is the entity of the metric, and groups for metrics of
+    /// flows.
     pub by: Option<By>,
     /// The names of the flows, groups or links to show. All are shown if it is empty.
     pub of: Vec<String>,
     /// The engines to show. All are shown if it is empty.
     pub engines: Vec<Engine>,
-    /// The kind of figure; by default what fits the runs.
+    /// The kind of figure. The default is the kind that fits the runs.
     pub kind: Option<Kind>,
-    /// The part of the run; by default the whole run over time, and the steady part otherwise.
+    /// The part of the run. The default is the whole run for plots over time, and the steady part
+    /// otherwise.
     pub time: Option<Window>,
     /// The axes that are logarithmic.
     pub log: Log,
     /// The width.
     pub width: Width,
-    /// The ends of the horizontal axis, in the unit that it shows.
+    /// The ends of the horizontal axis, in the unit of its display.
     pub x: Option<(f64, f64)>,
-    /// The ends of the vertical axis, in the unit that it shows.
+    /// The ends of the vertical axis, in the unit of its display.
     pub y: Option<(f64, f64)>,
-    /// Other names of lines: the name, and the text in its place.
+    /// Replacements for names of lines: the name, and the text for it.
     pub labels: Vec<(String, String)>,
     /// The dimension that has a plot per value.
     pub facet: Option<Facet>,
@@ -59,7 +61,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Returns the request of a figure of a metric, all else by default.
+    /// Returns the request for a figure of a metric, with defaults for all else.
     pub fn of(metric: Metric) -> Request {
         Request {
             metric,
@@ -168,7 +170,7 @@ impl FigureError {
     }
 }
 
-/// A figure: its data, and how it is drawn.
+/// A figure: its data and the way of drawing it.
 #[derive(Debug)]
 pub struct Figure {
     pub(crate) kind: Kind,
@@ -184,7 +186,7 @@ pub struct Figure {
     /// The title above the plot, or "".
     heading: String,
     facet: Option<Facet>,
-    /// The names of the states that the values are indices of; none for other metrics.
+    /// The names of the states that the values index. The list is empty for other metrics.
     states: &'static [&'static str],
 }
 
@@ -195,7 +197,7 @@ pub(crate) struct Axis {
     name: String,
     /// The unit for people, or "".
     unit: &'static str,
-    /// The size of that unit in the unit of the data.
+    /// The size of that unit, in the unit of the data.
     one: f64,
     /// The unit of the data, for tables.
     base: &'static str,
@@ -234,7 +236,7 @@ pub struct Line {
     pub engine: Engine,
     /// The horizontal places.
     pub x: Vec<f64>,
-    /// The values; NaN where there is none.
+    /// The values. A missing one is NaN.
     pub y: Vec<f64>,
     /// The lower ends of a band or of intervals, as many as `y`, or none.
     pub low: Vec<f64>,
@@ -295,7 +297,7 @@ impl Figure {
         canvas::in_inches(&svg, &self.title)
     }
 
-    /// Returns several figures as one, below each other.
+    /// Returns several figures stacked vertically as one.
     pub fn stacked(figures: &[Figure]) -> String {
         match figures {
             [one] => one.svg(),

@@ -23,7 +23,7 @@ pub struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Returns the parts by which subjects differ: the directory, the settings of the point, and its name.
+    /// Returns the parts in which subjects differ: the directory, the settings of the point, and its name.
     pub fn parts(&self) -> Vec<String> {
         let settings = self.point.manifest.scenario.point.iter().map(|(_, value)| value.clone());
         let mut parts = vec![self.at.0.to_string()];
@@ -32,7 +32,7 @@ impl Subject<'_> {
         parts
     }
 
-    /// Returns the runs of each engine that is asked for.
+    /// Returns the runs of each requested engine.
     pub fn engines(&self, request: &Request) -> Vec<(Engine, Vec<&Run>)> {
         let runs: Vec<&Run> = self.point.runs.iter().collect();
         let mut all = crate::compare::by_engine(&runs);
@@ -41,7 +41,7 @@ impl Subject<'_> {
     }
 }
 
-/// Returns the kind of subjects that have lines of their own.
+/// Returns the kind of subjects that have their own lines.
 pub fn by(request: &Request) -> Result<By, FigureError> {
     let metric = request.metric;
     let allowed: &[By] = match metric.of() {
@@ -215,8 +215,8 @@ fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureE
     ))
 }
 
-/// Returns the labels of subjects, as long as it takes to make them distinct, and their numbers; and the looks
-/// of the numbers.
+/// Returns the labels of subjects, just long enough to be distinct, and their numbers, together with the
+/// looks of the numbers.
 #[expect(clippy::type_complexity, reason = "labels with their numbers, and looks")]
 pub fn labels(subjects: &[Subject]) -> Result<(Vec<(String, usize)>, Vec<Look>), FigureError> {
     let distinct =

@@ -7,7 +7,7 @@ use super::{Axis, Figure, Line};
 use plotters::prelude::*;
 use std::collections::BTreeSet;
 
-/// The part of a row that a band fills.
+/// The fraction of a row that a band fills.
 const FILLED: f64 = 0.7;
 
 /// Draws the figure. The values of the lines are indices of states.
@@ -47,8 +47,8 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
     })
 }
 
-/// The stretches of samples in one state, with the times of their ends. A sample holds from the end of the
-/// period before it.
+/// The stretches of samples in one state, with the times of their ends. A sample applies from the end of the
+/// previous period.
 fn bands(x: &[f64], y: &[f64]) -> Vec<(usize, f64, f64)> {
     let period = match x {
         [first, second, ..] => second - first,

@@ -1,4 +1,4 @@
-//! Means over a sweep as tables for a paper or a page.
+//! Means over a sweep, as tables for a paper or a page.
 
 use super::canvas::number;
 use super::{Content, Figure, FigureError, Kind};
@@ -15,7 +15,7 @@ words! {
     }
 }
 
-/// Returns the table: a row per line and a column per value of the sweep, or the other way round.
+/// Returns the table: a row per line and a column per value of the sweep, or vice versa.
 pub fn table(figure: &Figure, markup: Markup) -> Result<String, FigureError> {
     let (head, rows) = cells(figure)?;
     Ok(match markup {
@@ -50,7 +50,7 @@ fn cells(figure: &Figure) -> Result<Cells, FigureError> {
                 None => number(lines[0].x[i] / x.one),
             };
             let corner = format!("{} by {}", y.label(), x.label());
-            // The longer side goes down.
+            // The longer side is vertical.
             if lines.len() > count {
                 let row = |l: &super::Line| {
                     std::iter::once(name(l)).chain((0..count).map(|i| value(l, i))).collect()
@@ -88,7 +88,7 @@ fn cells(figure: &Figure) -> Result<Cells, FigureError> {
     }
 }
 
-/// Returns the decimals with which a value has two digits, or one if it is large.
+/// Returns the number of decimals with which a value has two digits, or one if it is large.
 fn decimals(value: f64) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 2;
@@ -118,7 +118,7 @@ fn latex(head: &[String], rows: &[Vec<String>]) -> String {
     )
 }
 
-/// Returns a text with the signs that LaTeX takes for commands escaped.
+/// Returns a text in which characters with a meaning in LaTeX are escaped.
 fn escaped(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

@@ -16,14 +16,14 @@ pub enum FileError {
         /// The reason.
         source: std::io::Error,
     },
-    /// The place of a directory of ours holds something else.
+    /// The place for one of our directories holds something else.
     #[error("{} exists and is not {wanted} ({why}); choose another place", path.display())]
     Occupied {
         /// The place.
         path: PathBuf,
         /// The only content that can be replaced: "a run directory".
         wanted: &'static str,
-        /// The sign that it is something else.
+        /// The sign that the place holds something else.
         why: String,
     },
     /// Another command writes to a place.
@@ -60,8 +60,8 @@ impl FileError {
     }
 }
 
-/// Returns whether an error comes from a file system that has no room, or does not let this
-/// user write, or write a file of this size.
+/// Returns whether an error means that the file system is full, or that this user may not write
+/// there or may not write a file of this size.
 pub fn is_refused(error: &(dyn std::error::Error + 'static)) -> bool {
     use std::io::{Error, ErrorKind::*};
     let kind = error.downcast_ref::<Error>().map(Error::kind);

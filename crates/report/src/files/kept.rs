@@ -1,9 +1,9 @@
-//! Runs that are kept as they are done, so a command that was interrupted can go on.
+//! Finished runs that are kept, so an interrupted command can resume.
 //!
-//! The runs are in `.NAME.resume` next to the result directory `NAME`. There is one directory per
-//! run: a manifest, the series, and a checksum. Each is written under another name and then
-//! renamed. A power cut may cost the last of them, which their checksums show: nothing waits for the
-//! disk, because they are only kept to save work.
+//! The runs are in `.NAME.resume` next to the result directory `NAME`. There is one directory per run: a
+//! manifest, the series, and a checksum. Each is written under another name and then renamed. A power cut may
+//! cost the last of them, which the checksums reveal. Nothing waits for the disk, because the runs are kept
+//! only to save work.
 
 use super::manifest::LARGEST as LARGEST_MANIFEST;
 use super::place::{Partial, hidden, resolved};
@@ -35,7 +35,7 @@ impl Kept {
         Ok(Kept { dir: hidden(&resolved(target), "resume")?, build: build.into() })
     }
 
-    /// Returns the run of this scenario, if it is there and complete.
+    /// Returns the run of this scenario, if it exists and is complete.
     pub fn load(&self, scenario: &Scenario, engine: Engine) -> Option<Run> {
         let (hash, seed) = (scenario.hash(), scenario.seed);
         let name = self.name(engine, &hash, seed);
@@ -59,7 +59,7 @@ impl Kept {
         let dir = self.dir.join(&name);
         let partial = Partial::beside(&dir)?;
         fs::create_dir_all(&partial.0).map_err(|e| FileError::io("create", &self.dir, e))?;
-        // A message names the directory: the name of a run says nothing to people.
+        // A message names the directory, because the name of a run is meaningless to people.
         let here = |e: FileError| match e {
             FileError::Io { action, source, .. } => FileError::io(action, &self.dir, source),
             e => e,
@@ -75,14 +75,14 @@ impl Kept {
         }
     }
 
-    /// Returns the directory of the runs if any are there.
+    /// Returns the directory of the runs if there are any.
     pub fn left(&self) -> Option<&Path> {
         let mut entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
         let there = entries.any(|e| is_run(&e.file_name()));
         there.then_some(&self.dir)
     }
 
-    /// Removes the runs, including those of other scenarios. Removes their directory, too, unless
+    /// Removes the runs, including those of other scenarios. Also removes their directory, unless
     /// it holds anything else.
     pub fn discard(&self) {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();

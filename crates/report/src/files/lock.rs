@@ -1,4 +1,4 @@
-//! A lock on a result directory, so two commands do not write to it.
+//! A lock on a result directory, which prevents two commands from writing to it.
 
 use super::FileError;
 use super::place::{hidden, resolved};
@@ -7,13 +7,13 @@ use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The number of times that others may remove the file before it is locked.
+/// The number of times that other commands may remove the file before it is locked.
 const TRIES: usize = 100;
 
-/// The lock of one result directory. It ends with the value, or with the process.
+/// The lock of one result directory. It ends when the value is dropped or the process ends.
 #[derive(Debug)]
 pub struct Lock {
-    /// The file `.lock` among the runs that are kept, in `.NAME.resume` next to the directory.
+    /// The file `.lock` among the kept runs, in `.NAME.resume` next to the directory.
     path: PathBuf,
     _file: File,
 }
@@ -22,7 +22,7 @@ impl Lock {
     /// Locks the result directory `target`, which need not exist.
     ///
     /// # Errors
-    /// Fails if another command has it, or if its place cannot be written to.
+    /// Fails if another command holds the lock, or if its place is not writable.
     pub fn take(target: &Path) -> Result<Lock, FileError> {
         let target = resolved(target);
         let folder = hidden(&target, "resume")?;
@@ -38,7 +38,7 @@ impl Lock {
             match file.try_lock() {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => return Err(FileError::Busy { path: target }),
-                // A file system without locks.
+                // The file system has no locks.
                 Err(TryLockError::Error(_)) => {}
             }
             // Another command may have removed the file between its opening and its locking.
@@ -53,7 +53,7 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
-        // It stays if it holds runs.
+        // The folder stays if it holds runs.
         let _ = self.path.parent().map(fs::remove_dir);
     }
 }

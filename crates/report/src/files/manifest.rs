@@ -16,7 +16,7 @@ const VERSION: u32 = 2;
 /// The version whose manifests had no checksum of their own.
 const UNSEALED: u32 = 1;
 
-/// The largest manifest that is read, in bytes. That of a million flows has a fifth of it.
+/// The largest manifest that is read, in bytes. That of a million flows has a fifth of this size.
 pub(super) const LARGEST: u64 = 256 << 20;
 
 /// The beginning of the last field.
@@ -31,7 +31,7 @@ pub struct StoredManifest {
     pub format_version: u32,
     /// The names of the scenario's parts.
     pub scenario: Outline,
-    /// The runs, as the series' column `run` numbers them.
+    /// The runs, in the numbering of the series' column `run`.
     pub runs: Vec<RunRecord>,
     /// The BLAKE3 hashes of the data files, in hexadecimal. Directories of earlier programs have
     /// none.
@@ -50,7 +50,7 @@ pub struct RunRecord {
     pub scenario_hash: String,
     /// The seed.
     pub seed: u64,
-    /// The digest of all that happened, in hexadecimal.
+    /// The digest of everything that happened, in hexadecimal.
     pub digest: String,
     /// The plan of the packet engine: "windows", or "events: " and the reason for events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,18 +63,18 @@ pub struct RunRecord {
     pub certificates: Vec<CertificateRecord>,
     /// Notes for the reader.
     pub notes: Vec<String>,
-    /// The reason why no verdict may be drawn from the run, if there is one.
+    /// The reason, if any, why the run allows no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<String>,
     /// The starts and the ends of the parts that were skipped, in picoseconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_ps: Vec<(u64, u64)>,
-    /// The window over which the series have one value each, in picoseconds, of a run without samples.
+    /// The window over which each series has its single value, in picoseconds, for a run without samples.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only_over_ps: Option<(u64, u64)>,
 }
 
-/// A [`Certificate`] as numbers, whose meaning is described there.
+/// A [`Certificate`] as numbers, whose meanings are described there.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CertificateRecord {
     /// The start and the end of the phase, in picoseconds.
@@ -143,8 +143,8 @@ impl StoredManifest {
         }
     }
 
-    /// Checks the data file `name` of the directory `dir`, if the manifest has checksums. A file
-    /// that is not there is an error only if it should be, and one of more than `most` bytes always.
+    /// Checks the data file `name` of the directory `dir`, if the manifest has checksums. A missing file is
+    /// an error only if it should exist. A file of more than `most` bytes is always an error.
     pub(super) fn verify(&self, dir: &Path, name: &str, most: u64) -> Result<(), FileError> {
         if self.checksums.is_empty() {
             return Ok(());
@@ -180,7 +180,7 @@ impl StoredManifest {
         Ok(format!("{fields}{SEAL}{sum}\"\n}}\n"))
     }
 
-    /// Returns whether the text of a manifest is the one that was written.
+    /// Returns whether the text of a manifest is unchanged since it was written.
     fn is_sealed(text: &[u8]) -> bool {
         let text = std::str::from_utf8(text).ok();
         let parts = text.and_then(|t| t.strip_suffix("\"\n}\n")?.rsplit_once(SEAL));

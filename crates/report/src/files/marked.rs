@@ -37,7 +37,7 @@ pub fn write_comparison_dir(
     COMPARISON.write(dir, json!({ "directories": directories }), &data, page)
 }
 
-/// Checks whether [`write_comparison_dir`] could write at `dir`. Call it before the work.
+/// Checks whether [`write_comparison_dir`] could write at `dir`. Call this before the work.
 pub fn check_comparison_place(dir: &Path) -> Result<(), FileError> {
     COMPARISON.claim(dir).map(drop)
 }

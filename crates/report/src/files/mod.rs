@@ -1,9 +1,9 @@
-//! A run directory: everything of a run, and enough to repeat it.
+//! A run directory: the complete results of a run, and enough to repeat it.
 //!
 //! | file | content |
 //! |---|---|
 //! | `scenario.toml` | the scenario |
-//! | `manifest.json` | what ran, with which version and seed, and the names of its parts |
+//! | `manifest.json` | the runs, with their version and seed, and the names of the parts |
 //! | `summary.json` | comparison and checks |
 //! | `series.parquet` | all series, one row per sample |
 //! | `transfers.parquet` | completion times, if there are transfers |
@@ -13,9 +13,9 @@
 //! The runs of a sweep are run directories `001`, `002`, ... in one directory, together with the
 //! page and the means of all points (`summary.csv`, `summary.parquet`).
 //!
-//! While a command is running, the runs that are done are [`Kept`] next to the directory.
+//! While a command is running, finished runs are [`Kept`] next to the directory.
 //!
-//! A directory is written under another name. It is renamed when the disk has all of it, so it is either
+//! A directory is written under another name. It is renamed once the disk holds all of it, so it is either
 //! complete or absent, even after a power cut.
 
 mod error;
@@ -66,8 +66,8 @@ const TRANSFERS: &str = "transfers.parquet";
 const TRANSFERS_CSV: &str = "transfers.csv";
 /// The largest table that is read, in bytes.
 const LARGEST_TABLE: u64 = 16 << 30;
-/// The largest scenario that is read, in bytes. One with its traces and all links of a generated
-/// topology is larger than those that people write.
+/// The largest scenario that is read, in bytes. With its traces and all links of a generated
+/// topology, a scenario is larger than those written by people.
 const LARGEST_SCENARIO: u64 = 1 << 30;
 const PAGE: &str = "page.html";
 /// The names of everything in the directory of a comparison, and in that of a map of stability.
@@ -81,7 +81,7 @@ pub struct RunDir<'a> {
     pub scenario_toml: &'a str,
     /// The scenario, the runs and the checks.
     pub point: Point<'a>,
-    /// The page, if the directory is to have one.
+    /// The page, if the directory should have one.
     pub page: Option<&'a str>,
     /// True if the series are also written as CSV.
     pub csv: bool,
@@ -95,16 +95,16 @@ pub fn write_run_dir(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     place.publish()
 }
 
-/// Writes a run directory of a run that no scenario describes, since it was measured elsewhere: the
-/// series and the manifest. Replaces what [`write_run_dir`] would.
+/// Writes a run directory for a run without a scenario, because it was measured elsewhere: the
+/// series and the manifest. Replaces the same directories as [`write_run_dir`].
 pub fn write_measured_dir(dir: &Path, outline: &Outline, run: &Run) -> Result<(), FileError> {
     let place = Place::claim(dir)?;
     record(place.path(), outline, &[run], BTreeMap::new())?;
     place.publish()
 }
 
-/// Writes the run directories of a sweep into `dir`, with the page of all of them. Replaces what
-/// [`write_run_dir`] would.
+/// Writes the run directories of a sweep into `dir`, with a common page. Replaces the same
+/// directories as [`write_run_dir`].
 pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), FileError> {
     let place = Place::claim(dir)?;
     (points.par_iter().enumerate()).try_for_each(|(i, contents)| {
@@ -121,7 +121,7 @@ pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), 
     place.publish()
 }
 
-/// Checks whether [`write_run_dir`] and [`write_sweep_dir`] could write at `dir`. Call it before
+/// Checks whether [`write_run_dir`] and [`write_sweep_dir`] could write at `dir`. Call this before
 /// hours of work.
 pub fn check_place(dir: &Path) -> Result<(), FileError> {
     Place::claim(dir).map(drop)
@@ -147,8 +147,8 @@ fn fill(dir: &Path, contents: &RunDir) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Writes the files that [`load_run_dir`] reads. The manifest is last: it has their checksums, and
-/// those of others that are there.
+/// Writes the files that [`load_run_dir`] reads. The manifest is last, because it contains their
+/// checksums, and those of any others.
 fn record(
     dir: &Path,
     outline: &Outline,
@@ -172,7 +172,7 @@ fn has_transfers(runs: &[&Run]) -> bool {
     runs.iter().any(|run| !run.transfers.is_empty())
 }
 
-/// A file, and the hash of the bytes written to it: later damage shows when it is read.
+/// A file, and the hash of the bytes written to it, which reveals later damage when it is read.
 struct Hashed {
     file: File,
     hash: blake3::Hasher,

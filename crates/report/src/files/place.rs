@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The names of everything that a run directory may hold, except for the run directories of a
-/// sweep. A directory with another file is not replaced, so no files of other origin are lost.
+/// sweep. A directory with any other file is not replaced, so files of other origin are never lost.
 const OWN: [&str; 10] = [
     SCENARIO,
     MANIFEST,
@@ -27,20 +27,20 @@ const OWN: [&str; 10] = [
 /// The name of a run directory in messages.
 const RUN_DIR: &str = "a run directory";
 
-/// A directory that is being written.
+/// A directory under construction.
 pub(super) struct Place {
     target: PathBuf,
     partial: Partial,
 }
 
 impl Place {
-    /// Makes an empty directory next to `target`, if `target` is free or holds a run that can be
+    /// Creates an empty directory next to `target`, if `target` is free or holds a run that can be
     /// replaced.
     pub fn claim(target: &Path) -> Result<Place, FileError> {
         Place::claim_if(target, replaceable)
     }
 
-    /// Does the same for a directory that `replaceable` knows.
+    /// Does the same for a directory that `replaceable` recognises.
     pub fn claim_if(
         target: &Path,
         replaceable: impl Fn(&Path) -> Result<(), FileError>,
@@ -57,7 +57,7 @@ impl Place {
         Ok(Place { target, partial })
     }
 
-    /// The path to write to.
+    /// The path at which to write.
     pub fn path(&self) -> &Path {
         &self.partial.0
     }
@@ -69,7 +69,7 @@ impl Place {
     }
 }
 
-/// Returns the place that a link points to, so this place is replaced, and not the link.
+/// Returns the place to which a link points, so this place is replaced and not the link.
 pub(super) fn resolved(target: &Path) -> PathBuf {
     target.canonicalize().unwrap_or_else(|_| target.into())
 }
@@ -100,7 +100,7 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
 }
 
 /// Returns whether the manifest in a directory has lost its contents: after a power cut some file
-/// systems have a file of length zero, or of zeros, where the disk had not taken the data.
+/// systems have an empty file, or one full of zeros, if the data had not reached the disk.
 pub(super) fn is_remains(target: &Path) -> bool {
     let manifest = accord_files::read(&target.join(MANIFEST), LARGEST_MANIFEST);
     manifest.is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))
@@ -122,7 +122,7 @@ pub(super) fn points_of(sweep: &Path) -> Vec<PathBuf> {
     points
 }
 
-/// A directory with a temporary name. It is removed if it is there at the end.
+/// A directory with a temporary name. It is removed if it still exists at the end.
 pub(super) struct Partial(pub PathBuf);
 
 impl Partial {
@@ -133,7 +133,7 @@ impl Partial {
     }
 }
 
-/// Returns whether a directory holds only files of ours, or points of a sweep with such.
+/// Returns whether a directory holds only our files, or points of a sweep with only our files.
 fn is_ours(dir: &Path) -> bool {
     let Ok(entries) = fs::read_dir(dir) else {
         return false;

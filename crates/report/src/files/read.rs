@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 /// A run directory in memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadedRun {
-    /// The path that it was read from.
+    /// The path from which it was read.
     pub path: PathBuf,
     /// The manifest.
     pub manifest: StoredManifest,
@@ -117,7 +117,7 @@ fn empty_run(record: &RunRecord) -> Result<Run, String> {
     })
 }
 
-/// The entities that have series, by kind and name.
+/// The entities with series, by kind and name.
 type Names = BTreeMap<(String, String), Entity>;
 
 fn names(outline: &Outline) -> Names {
@@ -134,7 +134,7 @@ fn names(outline: &Outline) -> Names {
     all.map(|((kind, name), entity)| ((kind.to_string(), name), entity)).collect()
 }
 
-/// A group of rows: texts and integers with the number of rows that they hold for.
+/// A group of rows: texts and integers with the number of rows to which they apply.
 struct Rows {
     run: Vec<(i32, usize)>,
     kind: Vec<(String, usize)>,
@@ -184,7 +184,7 @@ impl Rows {
             start = end;
             let metric = match metric.parse::<Metric>() {
                 Ok(metric) => metric,
-                // A controller of another program has it.
+                // The metric belongs to a controller of another program.
                 Err(_) if metric.contains('.') => continue,
                 Err(why) => return Err(why),
             };
@@ -199,10 +199,10 @@ impl Rows {
     }
 }
 
-/// A column whose values hold for several rows, read from the first row to the last.
+/// A column whose values apply to several rows, read from the first row to the last.
 struct Steps<'a, T> {
     steps: &'a [(T, usize)],
-    /// The first row behind the first of `steps`.
+    /// The first row after the first of `steps`.
     end: usize,
 }
 

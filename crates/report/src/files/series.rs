@@ -1,4 +1,4 @@
-//! All series of a run directory as one long table: a row per sample.
+//! All series of a run directory as one long table, with a row per sample.
 
 use crate::compare::Outline;
 use crate::named::{Named, named};
@@ -97,7 +97,7 @@ fn cells<'n>(series: &'n [Named]) -> [Cells<'n>; 8] {
     ]
 }
 
-/// Returns the meanings of the metrics, which are kept with the data.
+/// Returns the meanings of the metrics, which are stored with the data.
 fn metrics(runs: &[&Run]) -> Vec<(String, String)> {
     let written = runs.iter().flat_map(|run| run.series.iter().map(|s| s.metric));
     let inner: BTreeSet<Metric> = written.filter(|m| matches!(m, Metric::Inner(_))).collect();

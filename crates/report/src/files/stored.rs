@@ -18,7 +18,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Returns the runs of a point that is in no directory.
+    /// Returns the runs of a point outside any directory.
     pub fn of(point: &Point) -> Stored {
         let outline = Outline::of(point.scenario);
         let loaded = LoadedRun {
@@ -42,7 +42,7 @@ pub fn load_stored(path: &Path) -> Result<Stored, FileError> {
     if !path.join(MANIFEST).exists() {
         dirs = points_of(path);
     }
-    // A directory that is neither is refused as a run directory.
+    // A directory that is neither is rejected as a run directory.
     if dirs.is_empty() {
         dirs.push(path.into());
     }
@@ -50,8 +50,8 @@ pub fn load_stored(path: &Path) -> Result<Stored, FileError> {
     Ok(Stored { path: path.into(), points: points.collect::<Result<_, _>>()? })
 }
 
-/// Returns a run of the run directory or sweep at `dir` that none of these scenarios makes with one of
-/// these engines, as text: "scenario 0a1b2c3d, seed 1, packet". It is `None` if there is no such run.
+/// Returns a run of the run directory or sweep at `dir` that none of these scenarios produces with one of
+/// these engines, as text: "scenario 0a1b2c3d, seed 1, packet". Returns `None` if there is no such run.
 pub fn replaced(dir: &Path, scenarios: &[&Scenario], engines: &[Engine]) -> Option<String> {
     let new: Vec<(String, u64)> = scenarios.iter().map(|s| (s.hash(), s.seed)).collect();
     let mut places = vec![dir.to_path_buf()];

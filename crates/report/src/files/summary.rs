@@ -1,4 +1,4 @@
-//! The means of all points of a sweep as one table: a row per point, quantity and engine.
+//! The means of all points of a sweep as one table, with a row per point, quantity and engine.
 
 use crate::axis;
 use crate::compare::Row;
@@ -8,8 +8,8 @@ use crate::overview::Compared;
 use crate::show;
 use accord_columns::{Cells, Kind, Table};
 
-/// Returns the table. A variable of the sweep has a column with its values as the scenario names
-/// them, and one with numbers if all of them are quantities of one kind.
+/// Returns the table. A variable of the sweep has a column with its values as in the scenario, and
+/// one with numbers if all of them are quantities of one kind.
 pub(super) fn summary(points: &[Point]) -> Table<'static> {
     let compared = Compared::of_all(points);
     // The point, the row, the engine and the mean.
@@ -36,7 +36,7 @@ pub(super) fn summary(points: &[Point]) -> Table<'static> {
             found.map_or(String::new(), |(_, value)| value.clone())
         };
         let values: Vec<String> = points.iter().map(setting).collect();
-        // A variable that is called as a column is keeps its name, with a prefix.
+        // A variable with the name of a column gets a prefix.
         let own = OWN.contains(&name);
         let column = if own { format!("sweep_{name}") } else { name.into() };
         let doc = format!("value of the sweep {name}, as the scenario names it");

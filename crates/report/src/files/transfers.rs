@@ -1,4 +1,4 @@
-//! Completion times as a table: a row per transfer.
+//! Completion times as a table, with a row per transfer.
 
 use super::LoadedRun;
 use crate::compare::Outline;
@@ -86,7 +86,7 @@ pub(super) fn read(file: File, loaded: &mut LoadedRun) -> Result<(), String> {
 
 /// A group of rows.
 struct Rows {
-    /// Runs and flows, each with the number of rows that it holds for.
+    /// Runs and flows, each with the number of rows to which it applies.
     run: Vec<(i32, usize)>,
     flow: Vec<(String, usize)>,
     start: Vec<f64>,

@@ -1,5 +1,4 @@
-//! The expectations, as tables that are there without scripts: those that are not met come first,
-//! folded by cause.
+//! The expectations, as tables that work without scripts. Unmet ones come first, folded by cause.
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
@@ -10,7 +9,7 @@ use crate::table::error;
 use accord_scenario::Engine;
 use std::fmt::Write;
 
-/// The number of expectations up to which all of them show.
+/// The number of expectations up to which all are visible.
 const MOST_OPEN: usize = 12;
 
 /// An expectation at a point.
@@ -31,14 +30,14 @@ impl Judged<'_> {
         known.map_or("", |known| &known.because)
     }
 
-    /// The number of checks that are not met.
+    /// The number of unmet checks.
     fn failed(&self) -> usize {
         let failed = self.checks.iter().filter(|c| c.class != Class::Met);
         failed.count()
     }
 }
 
-/// The expectations of all points. Buttons are wired up by the script.
+/// Returns the expectations of all points. The script wires up the buttons.
 pub fn checks(points: &[Point]) -> String {
     let sweep = points.len() > 1;
     let all = points.iter().enumerate().flat_map(|(point, p)| {
@@ -63,7 +62,7 @@ pub fn checks(points: &[Point]) -> String {
         "<section id=\"checks\" aria-label=\"Expectations\">\n<h2>Expectations</h2>\n",
     );
     let open = unmet.len() + met.len() <= MOST_OPEN;
-    // The worst come first; those alike stay in the file's order.
+    // The worst come first. Equal ones stay in the file's order.
     unmet.sort_by_key(|judged| std::cmp::Reverse(judged.class()));
     let mut causes: Vec<Vec<Judged>> = Vec::new();
     for judged in unmet {
@@ -95,7 +94,7 @@ pub fn checks(points: &[Point]) -> String {
     out + "</section>"
 }
 
-/// The columns that the tables have.
+/// The columns of the tables.
 struct Columns {
     sweep: bool,
     papers: bool,
@@ -117,7 +116,7 @@ impl Columns {
         _ = writeln!(out, "<details{open}><summary>{summary}</summary>\n{table}</details>");
     }
 
-    /// A row, and one below it with the figures that are not as allowed.
+    /// Writes a row, and below it one with the values out of bounds.
     fn row(&self, out: &mut String, judged: &Judged) {
         let (checks, point) = (judged.checks, judged.point);
         let check = worst(checks);

@@ -1,4 +1,4 @@
-//! The parts of the page that are there without scripts.
+//! The parts of the page that work without scripts.
 
 use crate::compare::Outline;
 use crate::gap::gap;
@@ -40,7 +40,7 @@ pub fn header(points: &[Point]) -> String {
     format!("<header>\n<h1>{heading}</h1>\n<p>{facts}</p>\n</header>")
 }
 
-/// The verdict in a sentence or two; nothing where nothing is expected.
+/// Returns the verdict in a sentence or two, or nothing without expectations.
 pub fn verdict(points: &[Point]) -> String {
     let checks = || points.iter().flat_map(|p| p.checks);
     if checks().next().is_none() {
@@ -51,7 +51,7 @@ pub fn verdict(points: &[Point]) -> String {
     format!("<p class=\"verdict {class}\">{}.{gap}</p>", sentence(checks(), Style::default()))
 }
 
-/// Completion times of transfers, of all points; nothing where there are none.
+/// Returns the completion times of the transfers of all points, or nothing without transfers.
 pub fn transfers(points: &[Point]) -> String {
     let of_points = points.iter().map(|point| {
         let outline = Outline::of(point.scenario);
@@ -83,7 +83,7 @@ pub fn transfers(points: &[Point]) -> String {
     )
 }
 
-/// The notes of the scenario's author and of the page.
+/// Returns the notes of the scenario's author and of the page.
 pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     let mut items: Vec<String> = Vec::new();
     let mut seen = BTreeSet::new();
@@ -136,7 +136,7 @@ pub fn remarks(points: &[Point], remarks: &[String]) -> String {
     )
 }
 
-/// The runs, so they can be run again.
+/// Returns the runs, with the data for repeating them.
 pub fn runs(points: &[Point]) -> String {
     let sweep = points.len() > 1;
     let mut rows = String::new();
@@ -170,15 +170,17 @@ pub fn runs(points: &[Point]) -> String {
     out + &certificates(points) + "</section>"
 }
 
-/// Notes that show before the reader asks for more.
+/// The number of notes that are visible before the reader asks for more.
 const MOST_NOTES: usize = 10;
-/// Notes beyond these that can be asked for.
+/// The number of further notes that can be unfolded.
 const MOST_FOLDED: usize = 200;
 
-/// Phases whose residuals are all shown; of more, the worst of each kind are.
+/// The number of phases up to which all residuals are shown. Beyond it, only the worst of each kind
+/// are.
 const MOST_PHASES: usize = 12;
 
-/// The residuals of the equilibria, phase by phase, of the first run of each point that has some.
+/// Returns the residuals of the equilibria, phase by phase, for the first run of each point that
+/// has any.
 fn certificates(points: &[Point]) -> String {
     let of = |point: &Point| {
         let run = point.runs.iter().find(|run| !run.certificates.is_empty());

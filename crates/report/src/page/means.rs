@@ -1,4 +1,4 @@
-//! The engines' means side by side, as the terminal's comparison has them, without scripts.
+//! The engines' means side by side, as in the terminal's comparison, without scripts.
 
 use crate::compare::{Column, Outline, Row, columns, rows, with_values};
 use crate::json::Point;
@@ -7,16 +7,16 @@ use crate::show;
 use crate::table::{DIFFERS, agreement, cells, windows};
 use std::fmt::Write;
 
-/// Rows of a point that show before the reader asks for more.
+/// The number of rows of a point that are visible before the reader asks for more.
 const MOST_OPEN: usize = 14;
-/// Rows of a point beyond which the page leaves them to `summary.json`.
+/// The number of rows of a point beyond which the page refers to `summary.json`.
 const MOST_ROWS: usize = 200;
-/// Points of a sweep whose headings show before the reader asks for more.
+/// The number of points of a sweep whose headings are visible before the reader asks for more.
 const MOST_HEADINGS: usize = 6;
-/// Points of a sweep that have a table; their figures are in the sweep's plots, too.
+/// The number of points of a sweep with a table. The values are also in the sweep's plots.
 const MOST_POINTS: usize = 24;
 
-/// The means over the steady part, for each point; nothing where there are no runs.
+/// Returns the means over the steady part for each point, or nothing without runs.
 pub fn means(points: &[Point]) -> String {
     let sweep = points.len() > 1;
     let mut tables = String::new();

@@ -1,8 +1,8 @@
 //! One self-contained HTML page with interactive plots.
 //!
-//! The head, the checks and the manifests are plain HTML, readable without scripts. The
-//! plots are drawn by `web/dist/page.js` (sources and build in `web/`) from JSON in the
-//! page. Nothing is loaded from anywhere, so the page works from a file, for ever.
+//! The head, the checks and the manifests are plain HTML, readable without scripts. The plots are
+//! drawn by `web/dist/page.js` (sources and build in `web/`) from JSON in the page. The page loads
+//! nothing, so it works from a file, for ever.
 
 mod checks;
 mod html;
@@ -27,17 +27,18 @@ pub use versus::comparison_page;
 const SCRIPT: &str = include_str!("../../web/dist/page.js");
 const STYLE: &str = include_str!("../../web/dist/page.css");
 
-/// The largest number of values in the page; some 3 MB.
+/// The largest number of values in the page, about 3 MB.
 const BUDGET: usize = 400_000;
-/// Fewer samples than this make no plot worth looking at.
+/// The fewest samples of a useful plot.
 const FEWEST_SAMPLES: usize = 250;
-/// More than this no screen can show.
+/// The most samples that a screen can show.
 const MOST_SAMPLES: usize = 2000;
 
-/// Lines of distributions in the page, at least; some 0.5 MB.
+/// The least number of lines of distributions in the page, about 0.5 MB.
 const MOST_SPREADS: usize = 600;
 
-/// The points whose distributions are counted at once. Some are in vain where there is no room.
+/// The number of points whose distributions are counted at once. Some are wasted if there is no
+/// room.
 const MOST_AT_ONCE: usize = 16;
 
 /// The data that the script draws.
@@ -62,9 +63,9 @@ struct PointData {
 
 /// The page of a scenario: one point, or all points of a sweep.
 ///
-/// Series are thinned to the room of the page, keeping the extremes, and of large groups a few
-/// flows are drawn; the page says so. Repetitions beyond an engine's first run are in its figures
-/// and not in its plots.
+/// Series are thinned to the room of the page, with their extremes kept. Only a few flows of large
+/// groups are drawn, and the page says so. Repetitions beyond an engine's first run are in the
+/// values but not in the plots.
 pub fn page(points: &[Point]) -> String {
     let (data, remarks) = data(points);
     let title = match points.first() {
@@ -72,14 +73,14 @@ pub fn page(points: &[Point]) -> String {
         Some(point) => format!("{} · {}", point.scenario.title, point.scenario.id),
         None => "No runs".into(),
     };
-    // In a script element only "</script" and "<!--" mean something: without any "<"
-    // there is neither. Line separators end strings in old scripts.
+    // In a script element only "</script" and "<!--" have a meaning. Without any "<" there is
+    // neither. Line separators end strings in old scripts.
     let json = json(&data)
         .replace('<', "\\u003c")
         .replace('\u{2028}', "\\u2028")
         .replace('\u{2029}', "\\u2029");
     let means = means::means(points);
-    // Of a sweep, the overview comes first and the tables of its points are details.
+    // For a sweep, the overview comes first, and the tables of the points are details.
     let (first, details) = match points.len() {
         0 | 1 => (means, String::new()),
         _ => (String::new(), means),
@@ -101,7 +102,7 @@ pub fn page(points: &[Point]) -> String {
     shell(&title, &body)
 }
 
-/// The parts of a page that change with its runs, for pages that show other things, too.
+/// The parts of a page that depend on its runs, for pages with additional content.
 #[derive(Clone, Debug, Serialize)]
 pub struct PageParts {
     /// The tables of means and of checks, as HTML.
@@ -122,7 +123,7 @@ fn json(data: &Data) -> String {
     serde_json::to_string(data).expect("numbers, strings and lists always have a JSON form")
 }
 
-/// Returns a page with this title and body, in the style that all pages have. It loads nothing.
+/// Returns a page with this title and body, in the common style. It loads nothing.
 pub fn shell(title: &str, body: &str) -> String {
     format!(
         r#"<!doctype html>
@@ -149,7 +150,8 @@ pub fn shell(title: &str, body: &str) -> String {
 fn data(points: &[Point]) -> (Data, Vec<String>) {
     let mut remarks = Vec::new();
     let plans: Vec<panels::Plan> = points.iter().map(panels::Plan::of).collect();
-    // As many points as fit at the coarsest sampling, then the finest that fits them.
+    // Takes the largest number of points that fit at the coarsest sampling, and then the finest
+    // sampling that fits.
     let mut lines = 0;
     let drawn = plans
         .iter()
@@ -173,7 +175,7 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
     let samples = (BUDGET / lines.max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES);
     let longest = plans.iter().map(panels::Plan::samples).max();
     let plots: Vec<panels::PointPlots> = plans.par_iter().map(|plan| plan.plots(samples)).collect();
-    // Distributions of as many points as there is room for.
+    // Takes the distributions of as many points as fit.
     let mut spreads = Vec::new();
     let mut lines = 0;
     for some in plans.chunks(MOST_AT_ONCE) {

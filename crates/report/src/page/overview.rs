@@ -8,7 +8,7 @@ use crate::show;
 use crate::verdict::Tally;
 use std::fmt::Write;
 
-/// The most points in the table; all are in `summary.csv`.
+/// The most points in the table. All are in `summary.csv`.
 const MOST_POINTS: usize = 200;
 
 /// Returns the section, or nothing for a single point.
@@ -74,7 +74,7 @@ pub fn overview(points: &[Point]) -> String {
     out + "</section>"
 }
 
-/// Returns the least and the largest value of a quantity that is measured.
+/// Returns the least and the largest measured value of a quantity.
 fn range(overview: &Overview, Shown { key, engines }: &Shown, points: usize) -> (f64, f64) {
     let measured = engines.last().into_iter();
     let all = measured.flat_map(|e| (0..points).filter_map(move |i| overview.value(i, key, e)));
@@ -83,11 +83,11 @@ fn range(overview: &Overview, Shown { key, engines }: &Shown, points: usize) -> 
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
 }
 
-/// The difference that takes the whole shade, at least, relative to the largest value.
+/// The least difference, relative to the largest value, for the full range of shades.
 const LEAST_RANGE: f64 = 0.1;
 
-/// Returns how strongly a value is shaded, from 0 to 1, among values from the least to the most.
-/// Differences of less than a few percent are pale, however little the others differ.
+/// Returns the strength of a value's shade, from 0 to 1, among values from the least to the most.
+/// Differences of less than a few per cent are always pale.
 fn shade(value: f64, (least, most): (f64, f64)) -> f64 {
     let range = (most - least).max(LEAST_RANGE * most.abs());
     if range > 0.0 && value.is_finite() { (value - least) / range } else { 0.0 }

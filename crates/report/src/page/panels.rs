@@ -38,10 +38,11 @@ struct Panel {
     unit: &'static str,
     /// True if the axis starts at zero.
     zero: bool,
-    /// The largest value that there can be.
+    /// The largest possible value.
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<f64>,
-    /// The seconds over which each value of a line is a mean, where samples show packets or bursts.
+    /// The span, in seconds, over which each value of a line is a mean, if samples show packets or
+    /// bursts.
     #[serde(skip_serializing_if = "Option::is_none")]
     smooth: Option<f64>,
     /// The kind of the subjects: "group", "link" or "aggregate".
@@ -89,7 +90,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Returns an upper bound of the number of lines. Theory's lines hardly count, because they are
-    /// constant from phase to phase.
+    /// constant within phases.
     pub fn lines(&self) -> usize {
         let groups = self.outline.groups.iter().take(MOST_SUBJECTS);
         let of_groups: usize = groups
@@ -120,7 +121,7 @@ impl<'a> Plan<'a> {
         packets.map(|(_, run)| of_run(*run)).sum()
     }
 
-    /// Returns true if all runs have samples, and not their means only.
+    /// Returns true if all runs have samples and not only their means.
     pub fn has_samples(&self) -> bool {
         self.runs.iter().all(|(_, run)| run.only_over.is_none())
     }
@@ -182,7 +183,7 @@ impl<'a> Plan<'a> {
         let thin = |run: &Run| Thinning::to(most, run.time.len());
         let cuts = scenario.cuts();
         let inner = cuts[1..cuts.len() - 1].iter();
-        // The figure that the scenario is about comes first.
+        // The scenario's main figure comes first.
         let first = scenario.figure;
         let others = Metric::plotted().into_iter().filter(|m| Some(*m) != first);
         let panels = (first.into_iter().chain(others)).filter_map(|m| self.panel(m, most));
@@ -190,7 +191,7 @@ impl<'a> Plan<'a> {
             label: show::clean(&self.point.label(), 120),
             end: scenario.end().as_secs_f64(),
             steady: seconds(scenario.steady),
-            // If flows start and stop all the time, phases are not worth a line each.
+            // If flows start and stop all the time, phases do not merit a line each.
             phases: match inner.len() {
                 0..40 => inner.map(|cut| cut.as_secs_f64()).collect(),
                 _ => vec![],
@@ -208,7 +209,7 @@ impl<'a> Plan<'a> {
             .runs
             .iter()
             .map(|(engine, run)| match metric {
-                // It is as jagged as the rates that it compares.
+                // The index is as jagged as the rates that it compares.
                 Metric::FairnessIndex => {
                     let rates = self.drawn(Metric::Throughput);
                     window(&self.outline, *engine, run, Metric::Throughput, &rates)
@@ -272,8 +273,8 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The same as [`Plan::subjects`], but a group that is recorded as one has the quantiles over its
-    /// flows in place of the sum, where there are some.
+    /// Does the same as [`Plan::subjects`], but replaces the sum of a group recorded as a whole by the
+    /// quantiles over its flows, if there are any.
     fn drawn(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
         let mut subjects = self.subjects(metric);
         for (_, entities) in &mut subjects {
@@ -289,7 +290,8 @@ impl<'a> Plan<'a> {
         subjects
     }
 
-    /// The groups, links or aggregates of a panel, with the entities that have their series.
+    /// Returns the groups, links or aggregates of a panel, with the entities that have their
+    /// series.
     pub fn subjects(&self, metric: Metric) -> Vec<(String, Vec<Entity>)> {
         let groups = self.outline.groups.iter().enumerate();
         let mut all: Vec<(String, Vec<Entity>)> = match metric.of() {
@@ -309,8 +311,8 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Returns whether most samples are too short for the median of a group's throughput, which is 0 there
-/// though something arrives.
+/// Returns whether most samples are too short for the median of a group's throughput, which would be 0
+/// although data arrives.
 fn is_by_packets(run: &Run, group: usize) -> bool {
     let values = |entity| run.series(Metric::Throughput, entity).map(|s| &s.values);
     let percent = 50;

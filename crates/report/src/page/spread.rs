@@ -9,18 +9,18 @@ use accord_record::Run;
 use accord_scenario::{Entity, Metric, MetricUnit};
 use serde::Serialize;
 
-/// The most groups or links of a distribution's plot; more would not be distinct.
+/// The most groups or links in a distribution's plot. More would not be distinguishable.
 const MOST_SUBJECTS: usize = 8;
 /// Steps of a distribution function.
 const STEPS: usize = 100;
-/// Samples of a distribution; of more, every n-th is taken.
+/// The most samples of a distribution. Of more, every n-th is taken.
 const MOST_SAMPLES: usize = 1_000_000;
 
 /// The distribution of one quantity, for each subject and engine.
 #[derive(Serialize)]
 pub struct Spread {
     title: &'static str,
-    /// The values that are counted, in words.
+    /// The counted values, in words.
     about: &'static str,
     unit: &'static str,
     pub lines: Vec<SpreadLine>,
@@ -37,7 +37,7 @@ pub struct SpreadLine {
     q: Line,
 }
 
-/// The distributions of one point, those that have more than one value somewhere.
+/// Returns the distributions of one point that have more than one value somewhere.
 pub fn spreads(plan: &Plan) -> Vec<Spread> {
     let mut spreads = Vec::new();
     for metric in Metric::placed(|row| Some(row.distribution?.0)) {

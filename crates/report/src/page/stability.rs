@@ -13,18 +13,18 @@ const SCRIPT: &str = include_str!("../../web/map.js");
 
 /// The factor on all gains at which the colours end.
 const FULL: f64 = 4.0;
-/// Cells up to which the page has them as a table, too.
+/// The number of cells up to which the page also has them as a table.
 const MOST_ROWS: usize = 700;
 
 /// The plot, in units of the drawing.
 const LEFT: f64 = 64.0;
 const TOP: f64 = 22.0;
 const WIDTH: f64 = 400.0;
-/// Of a map of one parameter, and of two.
+/// The height of a map of one parameter, and of two.
 const HEIGHT: [f64; 2] = [60.0, 320.0];
 
 impl StabilityMap {
-    /// Returns the map as a page that stands alone.
+    /// Returns the map as a self-contained page.
     pub fn page(&self) -> String {
         let title = format!("Stability of {}", self.id);
         let stable = self.cells.iter().filter(|c| c.growth_per_s < 0.0).count();
@@ -127,7 +127,7 @@ impl StabilityMap {
         )
     }
 
-    /// The findings on a place, in one line.
+    /// Returns the findings on a place, in one line.
     fn says(&self, c: &Cell) -> String {
         let at = self.values(c).map(|(axis, v)| {
             format!("{} = {} {}", axis.path, digits(v), axis.unit).trim_end().to_string()
@@ -184,7 +184,7 @@ impl Parameter {
     }
 }
 
-/// A number of at most four digits behind the point.
+/// Returns a number with at most four decimals.
 fn digits(value: f64) -> String {
     let text = format!("{value:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
@@ -206,7 +206,8 @@ fn delay(seconds: f64) -> String {
     }
 }
 
-/// Blue where it is stable, red where not, and neither at the limit: the class, and how strong.
+/// Returns the class of the colour and its strength: blue for stable, red for unstable, and neither
+/// at the limit.
 fn colour(gain: f64) -> (&'static str, f64) {
     if gain.is_nan() {
         return ("none", 0.0);

@@ -8,7 +8,7 @@ use crate::show;
 use crate::trace::thin::{Line, Number};
 use serde::Serialize;
 
-/// The figures of the steady window against the swept variable.
+/// The values over the steady window against the swept variable.
 #[derive(Serialize)]
 pub struct Sweep {
     /// The swept variable.
@@ -20,7 +20,7 @@ pub struct Sweep {
     /// The labels at the positions, for values that are not numbers.
     ticks: Option<Vec<String>>,
     quantities: Vec<Quantity>,
-    /// The indices of the quantities that are shown first.
+    /// The indices of the quantities shown first.
     first: Vec<usize>,
 }
 
@@ -79,7 +79,7 @@ impl Sweep {
     }
 }
 
-/// The figures of a quantity at all points.
+/// The values of a quantity at all points.
 struct Gathered {
     key: Key,
     lines: Vec<Figures>,
@@ -92,8 +92,7 @@ struct Figures {
     halves: Vec<f64>,
 }
 
-/// Returns the line of a row for an engine and the values of the other variables. It is made if it is
-/// new.
+/// Returns the line of a row for an engine and the values of the other variables. A missing line is created.
 fn line_of<'a>(
     table: &'a mut Vec<Gathered>,
     row: &Row,

@@ -65,13 +65,13 @@ fn glance(out: &mut String, all: &[Versus]) {
     out.push_str("</section>\n");
 }
 
-/// The figures that `accord plot` would draw.
+/// Adds the figures that `accord plot` would draw.
 fn figures(out: &mut String, stored: &[Stored], engines: &[Engine]) {
     let mut drawn = String::new();
     for metric in Metric::placed(|row| row.compared) {
         let request =
             Request { engines: engines.to_vec(), width: Width::Page, ..Request::of(metric) };
-        // A figure with too many lines, or without values, is left out; the tables have its data.
+        // A figure with too many lines or without values is left out. The tables contain its data.
         if let Ok(figure) = Figure::of(stored, &request) {
             _ = writeln!(
                 drawn,

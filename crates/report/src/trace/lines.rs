@@ -5,7 +5,7 @@ use accord_record::Run;
 use accord_scenario::{Engine, Entity, Fold, Metric, Window};
 use serde::Serialize;
 
-/// Flows of a group that are drawn one by one.
+/// The number of flows of a group that are drawn individually.
 pub const MOST_FLOWS: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -45,17 +45,18 @@ impl Kind {
     }
 }
 
-/// A line in the metric's own unit, not yet thinned.
+/// A line in the metric's own unit, before thinning.
 pub struct Raw {
     pub kind: Kind,
     /// The flow's index, for a single flow.
     pub flow: Option<usize>,
     pub values: Vec<f64>,
-    /// Figures of the steady part as it was measured, for a main line.
+    /// The statistics of the steady part as measured, for a main line.
     pub figures: Option<Figures>,
 }
 
-/// The lines of one metric of a group or link in one run, each value a mean over `window` samples.
+/// Returns the lines of one metric of a group or link in one run. Each value is a mean over
+/// `window` samples.
 pub fn lines(
     run: &Run,
     metric: Metric,
@@ -64,7 +65,7 @@ pub fn lines(
     steady: Window,
 ) -> Vec<Raw> {
     let line = |kind, values| Raw { kind, flow: None, values, figures: None };
-    // Theory's flows of a group hardly differ, and where they do, packets show it.
+    // In theory the flows of a group hardly differ, and if they do, packets show it.
     let theory = run.manifest.engine == Engine::Theory;
     let quantiles: Vec<Raw> = (entities.iter())
         .filter_map(|entity| {
@@ -95,7 +96,7 @@ pub fn lines(
         Fold::Sum => lines[0].values = so_far(&means),
         _ => lines[0].figures = figures,
     }
-    // Theory's controllers are never wrong.
+    // In theory, estimates are always exact.
     if metric == Metric::Accumulation && !theory {
         let estimates = all(run, Metric::AccumulationEstimate, entities);
         let means = mean(run, &estimates);
@@ -122,7 +123,7 @@ pub fn lines(
     lines
 }
 
-/// The series of those entities that have it, with the entity's index.
+/// Returns the series of those entities that have one, with the entity's index.
 pub fn all<'r>(run: &'r Run, metric: Metric, entities: &[Entity]) -> Vec<(usize, &'r [f64])> {
     let found = entities.iter().filter_map(|&entity| {
         let i = match entity {
@@ -135,7 +136,7 @@ pub fn all<'r>(run: &'r Run, metric: Metric, entities: &[Entity]) -> Vec<(usize,
     found.collect()
 }
 
-/// Folds the values of several series at each sample; NaN where none has one.
+/// Folds the values of several series at each sample. The result is NaN if none has a value.
 fn across(run: &Run, series: &[(usize, &[f64])], fold: impl Fn(f64, f64) -> f64) -> Vec<f64> {
     let mut out = vec![f64::NAN; run.time.len()];
     for (_, values) in series {
@@ -157,7 +158,7 @@ fn mean(run: &Run, series: &[(usize, &[f64])]) -> Vec<f64> {
     sums.iter().zip(counts).map(|(sum, n)| sum / n).collect()
 }
 
-/// Running sum; NaN counts as nothing.
+/// Returns the running sum, in which NaN counts as zero.
 fn so_far(values: &[f64]) -> Vec<f64> {
     let mut sum = 0.0;
     let add = |v: &f64| {
@@ -167,7 +168,7 @@ fn so_far(values: &[f64]) -> Vec<f64> {
     values.iter().map(add).collect()
 }
 
-/// Some of `n` flows, from the first to the last.
+/// Chooses some of `n` flows, from the first to the last.
 fn chosen(n: usize) -> Vec<usize> {
     if n <= MOST_FLOWS {
         (0..n).collect()
@@ -176,13 +177,13 @@ fn chosen(n: usize) -> Vec<usize> {
     }
 }
 
-/// The mean of the `window` samples around each; of fewer at the ends and next to gaps. A gap stays
-/// one.
+/// Returns the mean of the `window` samples around each sample, or of fewer at the ends and next to
+/// gaps. A gap stays a gap.
 fn smoothed(values: &[f64], window: usize) -> Vec<f64> {
     if window <= 1 {
         return values.to_vec();
     }
-    // Sums up to each sample, so each mean is a difference.
+    // These are sums up to each sample, so each mean is a difference.
     let mut sums = vec![(0.0, 0usize)];
     for v in values {
         let (sum, n) = sums[sums.len() - 1];
@@ -213,10 +214,10 @@ impl Figures {
     }
 }
 
-/// The known samples of a window: those whose periods end in it.
+/// Returns the known samples of a window: those whose periods end in it.
 pub fn within(time: &[f64], values: &[f64], window: Window) -> Vec<f64> {
     let (start, end) = (window.start.as_secs_f64(), window.end.as_secs_f64());
-    // Times are sums of periods; rounding may not move a sample over an edge.
+    // Times are sums of periods, and rounding must not move a sample over an edge.
     let slack = time.first().copied().unwrap_or(0.0) * 1e-6;
     let inside = |t: &f64| *t > start + slack && *t <= end + slack;
     let both = time.iter().zip(values).filter(|(t, _)| inside(t));
@@ -230,7 +231,7 @@ mod tests {
 
     #[test]
     fn smoothing_keeps_what_was_carried_and_leaves_gaps() {
-        // One packet in every second period is half a packet in each.
+        // One packet in every second period corresponds to half a packet in each.
         let teeth: Vec<f64> = (0..100).map(|i| f64::from(i % 2)).collect();
         let even = smoothed(&teeth, 21);
         assert!(even[10..90].iter().all(|v| (v - 0.5).abs() < 0.03), "{even:?}");

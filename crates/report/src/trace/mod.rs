@@ -1,4 +1,4 @@
-//! Lines over time as plots need them: chosen, smoothed and thinned.
+//! Lines over time for plots: chosen, smoothed and thinned.
 
 pub mod lines;
 pub mod smooth;

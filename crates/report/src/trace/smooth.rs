@@ -1,19 +1,19 @@
-//! Over how many samples the lines of a plot are means, so single packets and bursts are no
-//! teeth.
+//! The number of samples over which the lines of a plot are averaged, so that single packets and
+//! bursts do not make them jagged.
 
 use crate::compare::Outline;
 use accord_record::Run;
 use accord_scenario::{Engine, Entity, Metric};
 
-/// Packets of a sample below which single packets show as teeth.
+/// The packets per sample below which single packets are visible as teeth.
 const FEW_PACKETS: f64 = 20.0;
-/// Round trips of a sample below which the bursts of a window show as teeth.
+/// The round trips per sample below which the bursts of a window are visible as teeth.
 const ROUND_TRIPS: f64 = 2.0;
 /// The longest window of smoothing, as a share of the run, which is hardly visible.
 const LONGEST_WINDOW: f64 = 0.01;
 
-/// The samples over which the lines of a run are smoothed, an odd number. They span
-/// some packets and some round trips, so single packets and bursts do not show.
+/// Returns the number of samples, an odd one, over which the lines of a run are smoothed. They span
+/// several packets and round trips, so that single packets and bursts are invisible.
 pub fn window(
     outline: &Outline,
     engine: Engine,
@@ -26,7 +26,7 @@ pub fn window(
     }
     let packet = 8.0 * outline.packet_bytes;
     if packet == 0.0 {
-        return 1; // Directories of earlier programs do not say it.
+        return 1; // Directories of earlier programs lack it.
     }
     let mean = |metric, entity: Entity| {
         let values = run.series(metric, entity)?.values.iter().copied();
@@ -39,9 +39,9 @@ pub fn window(
             _ => 1.0,
         };
         let mean = one * mean(metric, entity)?;
-        (mean > 0.0).then_some(mean) // What sends nothing has no teeth.
+        (mean > 0.0).then_some(mean) // A silent subject has no teeth.
     };
-    // The slowest subject; a few flows speak for a large group.
+    // The slowest subject decides. A few flows represent a large group.
     let slowest = subjects.iter().filter_map(|(_, entities)| {
         let some: Vec<f64> = entities.iter().take(16).filter_map(known).collect();
         (!some.is_empty()).then(|| some.iter().sum::<f64>() / some.len() as f64)
@@ -50,7 +50,7 @@ pub fn window(
         return 1;
     };
     let held = rate * period(run) / packet;
-    // A window may leave in one burst a round trip.
+    // A window may leave in one burst per round trip.
     let bursts = ROUND_TRIPS * outline.round_trip_s / period(run);
     let longest = (run.time.len() as f64 * LONGEST_WINDOW) as usize;
     let wanted = (FEW_PACKETS / held).max(bursts).ceil() as usize;
@@ -60,7 +60,7 @@ pub fn window(
     }
 }
 
-/// The time between samples, in seconds.
+/// Returns the time between samples, in seconds.
 pub fn period(run: &Run) -> f64 {
     match (run.time.first(), run.time.last()) {
         (Some(first), Some(last)) if run.time.len() > 1 => {

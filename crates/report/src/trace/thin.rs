@@ -15,9 +15,9 @@ impl Thinning {
         Thinning { factor: if samples <= most { 1 } else { (2 * samples).div_ceil(most.max(2)) } }
     }
 
-    /// Returns the thinned line. The smallest and the largest value of each stretch remain, in the
-    /// order in which they came, so no peak is lost. A stretch becomes NaN only if it has no
-    /// other value.
+    /// Returns the thinned line. The smallest and the largest value of each stretch remain, in
+    /// their original order, so no peak is lost. A stretch becomes NaN only if it has no other
+    /// value.
     pub fn line(self, values: &[f64]) -> Vec<f64> {
         if self.factor == 1 {
             return values.to_vec();
@@ -37,7 +37,7 @@ impl Thinning {
     }
 
     /// Returns the times of the thinned samples, for evenly spaced times: the first, the step
-    /// between them, and their number. They are right to within a stretch.
+    /// between them, and their number. They are accurate to within a stretch.
     pub fn axis(self, time: &[f64]) -> (f64, f64, usize) {
         let Some(&first) = time.first() else {
             return (0.0, 1.0, 0);
@@ -57,7 +57,7 @@ impl Thinning {
 }
 
 /// A line in the page's JSON: numbers of five significant digits, and null for NaN. If values
-/// repeat, `{"n": [..], "v": [..]}` says how often each comes.
+/// repeat, `{"n": [..], "v": [..]}` gives the number of times that each occurs.
 #[derive(Clone, Debug)]
 pub struct Line(pub Vec<f64>);
 
@@ -92,7 +92,7 @@ impl Number {
     /// Rounds to five significant digits.
     pub fn rounded(value: f64) -> Number {
         let places = 4.0 - value.abs().log10().floor();
-        // Powers of ten up to this one are exact, so the quotient is the number nearest to the
+        // Powers of ten up to this one are exact, so the quotient is the float nearest to the
         // decimal.
         if (0.0..=22.0).contains(&places) {
             let one = 10f64.powi(places as i32);

@@ -76,7 +76,7 @@ pub fn figure(stored: &[Stored], request: &Request) -> Result<Figure, FigureErro
     Ok(figure)
 }
 
-/// The kind that fits the runs.
+/// Returns the kind that fits the runs.
 fn fitting(stored: &[Stored], metric: Metric) -> Kind {
     let swept = stored.iter().any(|s| s.points.len() > 1);
     let settings = settings(&stored[0]);
@@ -93,7 +93,7 @@ fn settings(stored: &Stored) -> Vec<&Settings> {
     points.map(|p| &p.manifest.scenario.point[..]).collect()
 }
 
-/// The metric's name for an axis: "Round-trip time" would be another name than the tables have.
+/// The metric's name for an axis. "Round-trip time" would differ from the name in tables.
 fn words(metric: Metric) -> String {
     let name = metric.name().replace('_', " ");
     let name = match metric {
@@ -109,7 +109,7 @@ fn window(subject: &Subject, request: &Request) -> Window {
     request.time.unwrap_or(subject.point.manifest.scenario.steady())
 }
 
-/// An axis of the metric's values. `largest` chooses the unit.
+/// Returns an axis of the metric's values. `largest` determines the unit.
 fn values_axis(request: &Request, name: String, largest: f64, ends: (f64, f64), log: bool) -> Axis {
     let (one, unit) = show::scale(largest, request.metric.unit());
     Axis { name, unit, one, base: request.metric.unit().symbol(), ticks: None, at: None, ends, log }
@@ -131,7 +131,7 @@ fn nothing(request: &Request) -> FigureError {
 /// The axes, the content, and the looks of its lines by their numbers.
 type Gathered = (Axis, Axis, Content, Vec<Look>);
 
-/// A vertical axis that holds all values, and zero where the metric begins there.
+/// Returns a vertical axis that holds all values, and zero if the metric begins there.
 fn means_axis(request: &Request, name: String, values: impl Iterator<Item = f64>) -> Axis {
     let mut shown = range::Shown::NOTHING;
     for v in values.filter(|v| v.is_finite()) {
@@ -144,7 +144,7 @@ fn means_axis(request: &Request, name: String, values: impl Iterator<Item = f64>
     shown_axis(request, name, shown)
 }
 
-/// A vertical axis that holds the values that are shown, and zero where the metric begins there.
+/// Returns a vertical axis that holds the values shown, and zero if the metric begins there.
 fn shown_axis(request: &Request, name: String, shown: range::Shown) -> Axis {
     let log = matches!(request.log, Log::Y | Log::Both);
     let row = request.metric.row();

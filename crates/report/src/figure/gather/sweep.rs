@@ -1,4 +1,4 @@
-//! Means over the values of sweeps: as lines and as maps.
+//! Means over the values of sweeps, as lines and as maps.
 
 use super::{Gathered, log_x, means_axis, nothing, settings, values_axis, window, words};
 use crate::axis::{Axis as Swept, Grid, Settings, place_among, with_unit};
@@ -13,11 +13,11 @@ use accord_record::Run;
 use accord_scenario::{Across, Over};
 use std::collections::BTreeSet;
 
-/// Maps next to each other.
+/// The most maps next to each other.
 const MOST_MAPS: usize = 3;
-/// The most values of a sweep that are the ticks of its axis.
+/// The most values of a sweep that become the ticks of its axis.
 const MOST_TICKS: usize = 7;
-/// The least distance of such ticks, as a part of the axis.
+/// The least distance between such ticks, as a fraction of the axis.
 const LEAST_ROOM: f64 = 0.09;
 
 /// The names of all points of all directories.
@@ -49,7 +49,7 @@ pub fn sweep(
     let common = all.iter().all(|s| variables(s) == variables(all[0]));
     let swept = match common && !all[0].is_empty() {
         true => Swept::of(&all),
-        // Runs without a common sweep stand next to each other by name.
+        // Runs without a common sweep are placed side by side by name.
         false => {
             let places = places(stored);
             let places: Vec<&str> = places.iter().map(String::as_str).collect();
@@ -127,13 +127,13 @@ pub fn sweep(
             (least - room, most + room)
         }
     };
-    // A few values that were measured are the ticks.
+    // If the measured values are few, they are the ticks.
     let at = (swept.ticks.is_none() && apart(&swept.x, ends, log)).then(|| swept.x.clone());
     let x = Axis { ticks: swept.ticks, at, log, ..Axis::linear(swept.name, swept.unit, ends) };
     Ok((x, y, Content::Lines(traces), looks))
 }
 
-/// Returns whether each value along an axis has room for a tick of its own.
+/// Returns whether each value along an axis has room for its own tick.
 fn apart(values: &[f64], (from, to): (f64, f64), log: bool) -> bool {
     let place = |v: f64| if log { v.ln() } else { v };
     let room = place(to) - place(from);

@@ -9,7 +9,7 @@ use crate::trace::smooth;
 use accord_record::Run;
 use accord_scenario::{Engine, Fold, Window};
 
-/// Subjects up to which a group's span is drawn, too.
+/// The number of subjects up to which a group's span is also drawn.
 const MOST_BANDS: usize = 3;
 
 pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, FigureError> {
