@@ -39,7 +39,7 @@ pub fn contracts(site: &Site) -> Vec<Contract> {
 /// A promise that does not hold.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// The uplink, or a peer whose cap is too large or whose classes are promised too much.
+    /// The uplink, or a peer with too large a cap or too many promises to its classes.
     pub place: String,
     /// The sum of the contracts, in bits per second.
     pub contracted_bps: u64,

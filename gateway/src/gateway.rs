@@ -30,7 +30,7 @@ const BATCH: usize = 64;
 /// The highest rate of a trial, as a multiple of its tunnel's cap.
 const MOST_TRIED: u64 = 2;
 /// The time without a message from a gateway after which a session is restarted. Its probes, one
-/// per second, should be answered. One of two gateways waits a second longer, so that they do not
+/// per second, should be answered. One of two gateways waits a second longer, so they do not
 /// restart together. The timer of WireGuard is 15 s.
 const SILENCE: Duration = Duration::from_secs(3);
 /// The time from one handshake to the next, as in WireGuard.
@@ -560,8 +560,8 @@ impl<S: Sessions> Gateway<S> {
         Some(peer.trial.as_ref()?.status())
     }
 
-    /// Runs the timers of a session. Opens a session if it is not open, so that sites are joined
-    /// before there is traffic.
+    /// Runs the timers of a session. Opens a session if it is not open, so sites are joined before
+    /// there is traffic.
     ///
     /// Restarts a session whose ends have different keys after handshakes crossed on a bad network.
     fn tick(&mut self, peer: usize, now: Time, sink: &mut dyn FnMut(Output)) {

@@ -43,7 +43,7 @@ pub struct Trial {
     pub class: usize,
     rate: Rate,
     packet: Bytes,
-    /// The time at which counting begins, and that at which all packets are sent.
+    /// The time at which counting begins, and the end of sending.
     from: Time,
     until: Time,
     next: Time,

@@ -10,12 +10,13 @@ pub fn catalogue() -> Catalogue {
     catalogue
 }
 
-/// Returns the controllers and queue disciplines that come with Accord together with these. They
-/// are kept until the program ends.
+/// Returns the controllers and queue disciplines that come with Accord, together with the given
+/// ones. They are kept until the program ends.
 ///
 /// # Panics
-/// Panics if two have one name, or if one has no maker of its kind, or if one has defaults that its
-/// own table refuses. These are errors of its author, and they are found before anything runs.
+/// Panics if two families have the same name, if one has no maker of its kind, or if one has
+/// defaults that its own table rejects. These are errors of the author, and are detected before
+/// anything runs.
 pub fn catalogue_with(
     controllers: &[&'static Family],
     disciplines: &[&'static Family],

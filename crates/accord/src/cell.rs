@@ -1,12 +1,13 @@
-//! One place of a map of stability: the margins of an equilibrium, and what packets do there.
+//! One place of a map of stability: the margins of an equilibrium, and the behaviour of packets
+//! there.
 
 use accord_record::{Observer, Run};
 use accord_report::Cell;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
 
-/// Returns the margins of the equilibrium that a scenario has in the middle of its steady part. With
-/// an observer, packets are run, too. The place and the values of the parameters are the caller's.
+/// Returns the margins of a scenario's equilibrium in the middle of its steady part. With an observer,
+/// packets are also run. The caller fills in the place and the values of the parameters.
 pub fn cell(scenario: &Scenario, packets: Option<&mut dyn Observer>) -> Cell {
     let mut cell = Cell {
         at: Vec::new(),
@@ -33,7 +34,7 @@ pub fn cell(scenario: &Scenario, packets: Option<&mut dyn Observer>) -> Cell {
     cell
 }
 
-/// Returns standard deviation over mean of the longest queue over the steady part.
+/// Returns the standard deviation over the mean of the longest queue in the steady part.
 fn queue_variation(scenario: &Scenario, run: &Run) -> Option<f64> {
     let longest = (0..scenario.links.len())
         .filter_map(|l| {
@@ -48,7 +49,7 @@ fn queue_variation(scenario: &Scenario, run: &Run) -> Option<f64> {
     Some(variance.sqrt() / longest.1)
 }
 
-/// The phase in the middle of what tables average over: where a map is judged.
+/// Returns the middle of the part over which tables average, where a map is judged.
 fn steady(scenario: &Scenario) -> Time {
     Time::from_ps((scenario.steady.start.as_ps() + scenario.steady.end.as_ps()) / 2)
 }

@@ -14,26 +14,26 @@ use std::cmp::Reverse;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     #[cfg(not(target_family = "wasm"))]
-    /// The medium of live runs. The default is the best one that is possible here.
+    /// The medium of live runs. The default is the best one available.
     pub live: Option<Mode>,
     #[cfg(not(target_family = "wasm"))]
-    /// The program whose gateways are at the ends of tunnels in live runs. Without one, scenarios
-    /// with tunnels have none.
+    /// The program whose gateways are at the ends of tunnels in live runs. Without it, scenarios
+    /// with tunnels have no live runs.
     pub gateway: Option<Program>,
-    /// True if the packet engine skips time in which nothing changes, as far as theory agrees.
+    /// True if the packet engine skips time in which nothing changes, provided that theory agrees.
     pub skip_steady: bool,
 }
 
 #[cfg(not(target_family = "wasm"))]
 impl Options {
-    /// Returns what live runs take from their surroundings.
+    /// Returns the settings of live runs that come from their environment.
     pub fn setting(&self) -> Setting {
         Setting { mode: live_mode(self.live), gateway: self.gateway.clone() }
     }
 }
 
 #[cfg(not(target_family = "wasm"))]
-/// Returns the medium that was asked for, or the best one that is possible here.
+/// Returns the requested medium, or the best one available.
 pub fn live_mode(asked_for: Option<Mode>) -> Mode {
     asked_for.unwrap_or_else(|| match accord_live::obstacle(Mode::Namespaces, &[]) {
         None => Mode::Namespaces,
@@ -57,7 +57,7 @@ pub fn run(
         Engine::Theory => accord_theory::run(scenario, observer)?,
         Engine::Fluid => accord_fluid::run(scenario, observer)?,
         Engine::Packet if options.skip_steady => {
-            // Without a result of theory, packets decide alone.
+            // Without a result of theory, only packets decide.
             let theory = accord_theory::run(scenario, &mut Quiet).ok();
             accord_sim::run_skipping(scenario, theory.as_ref(), observer)?
         }
@@ -74,7 +74,7 @@ pub fn run(
     })
 }
 
-/// A run that is to be made.
+/// A run to make.
 #[derive(Clone, Copy, Debug)]
 pub struct Job<'a> {
     /// The scenario to run.
@@ -84,16 +84,17 @@ pub struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Returns the work of the run, relative to others. A run takes as long as it has packets to
-    /// move.
+    /// Returns the relative work of the run. The time of a run is proportional to the packets that
+    /// it moves.
     fn work(&self) -> u64 {
         let packets = self.scenario.flows.iter().map(|f| f.packet.get());
         self.scenario.duration.as_ps() / packets.min().unwrap_or(1).max(1)
     }
 }
 
-/// Makes runs on all cores and calls `done` for each as it is done. A live run has the machine for
-/// itself. The runs come back in the order of their jobs, and do not depend on the number of cores.
+/// Makes runs on all cores, and calls `done` for each when it ends. A live run has the machine to
+/// itself. The runs are returned in the order of their jobs, and do not depend on the number of
+/// cores.
 ///
 /// # Errors
 /// Returns the first error of a run. `done` has been called for the runs before it.
@@ -111,7 +112,7 @@ pub fn run_all<O: Observer>(
     };
     let is_live = |i: &usize| jobs[*i].engine == Engine::Live;
     let (live, mut others): (Vec<usize>, Vec<usize>) = (0..jobs.len()).partition(is_live);
-    // The longest run begins first, so none is alone at the end.
+    // The longest run begins first so that no run is alone at the end.
     others.sort_by_key(|i| Reverse(jobs[*i].work()));
     let made: Result<Vec<_>, Error> = (others.into_par_iter().with_max_len(1)).map(make).collect();
     let mut made = made?;

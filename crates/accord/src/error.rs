@@ -8,13 +8,13 @@ use accord_live::LiveError;
 use accord_record::Interrupted;
 use accord_theory::EquilibriumError;
 
-/// The reason why there is no result.
+/// The reason for a missing result.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The scenario is wrong. Each error has its place.
     #[error(transparent)]
     Scenario(#[from] Errors),
-    /// The scenario, which a program made or changed, is unsound.
+    /// The scenario was made or changed by a program and is unsound.
     #[error("the scenario: {0}")]
     Unsound(String),
     /// There is neither a file nor a built-in scenario of that name.
@@ -29,10 +29,10 @@ pub enum Error {
     /// There is no trajectory.
     #[error("fluid: {0}")]
     Fluid(#[source] FluidError),
-    /// The scenario has something that no live run can have.
+    /// The scenario has a feature that live runs do not support.
     #[error("live: {0}")]
     Live(String),
-    /// This machine, or this user on it, cannot run it.
+    /// This machine or this user cannot run the scenario.
     #[error("live: {0}")]
     Unable(String),
     /// The observer stopped the run.
@@ -41,7 +41,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns a hint on how to mend it.
+    /// Returns a hint at the remedy.
     pub fn hint(&self) -> Option<String> {
         match self {
             Error::Unknown(name) => {

@@ -1,8 +1,8 @@
-//! The check that a late live run may be judged after all.
+//! The check whether a late live run may be judged after all.
 //!
-//! A fixed limit of lateness is a poor judge: a millisecond matters where a packet takes 10 µs, and
-//! not where it takes 8 ms. So the packet engine repeats the lateness of the machine, and the
-//! effect on each figure is compared with the tolerance of the figure.
+//! A fixed limit of lateness is a poor criterion: a millisecond matters if a packet takes 10 µs,
+//! but not if it takes 8 ms. So the packet engine repeats the lateness of the machine, and the
+//! effect on each value is compared with its tolerance.
 
 use crate::Error;
 use accord_record::{Interrupted, Observer, Run};
@@ -10,14 +10,14 @@ use accord_report::figure_values;
 use accord_scenario::{Engine, Expectation, Scenario, Target};
 use accord_units::Time;
 
-/// The largest effect of lateness on a figure, as a share of its tolerance.
+/// The largest effect of lateness on a value, as a share of its tolerance.
 const MOST: f64 = 0.25;
 
-/// Lifts the refusal of a live run that was too late, if its lateness moves none of its expected
-/// figures by more than a quarter of the tolerance. Otherwise the reason gives the largest effect.
+/// Lifts the rejection of a live run that was too late, if the lateness moves none of its expected
+/// values by more than a quarter of the tolerance. Otherwise the reason gives the largest effect.
 ///
 /// # Errors
-/// Fails if the observer stops a run that is needed for it.
+/// Fails if the observer stops a run that the check needs.
 pub fn settle(
     scenario: &Scenario,
     mut live: Run,
@@ -45,10 +45,10 @@ pub fn settle(
                 (Some(quiet), Some(late), Some(live)) => {
                     (late - quiet).abs() / allowed(expectation.target, *quiet, *live)
                 }
-                // The effect on a figure that the packet engine does not have is unknown.
+                // The effect on a value that the packet engine does not have is unknown.
                 _ => f64::INFINITY,
             };
-            // Nothing moved, and nothing was allowed.
+            // The value did not move, and was not allowed to.
             let part = if part.is_nan() { 0.0 } else { part };
             if worst.is_none_or(|(most, _)| part > most) {
                 worst = Some((part, &expectation.name));
@@ -85,16 +85,16 @@ impl Observer for Ended<'_> {
     }
 }
 
-/// Returns how far a figure may be off: its tolerance, or its distance from its bounds.
+/// Returns the allowed deviation of a value: its tolerance, or its distance from the bounds.
 fn allowed(target: Target, quiet: f64, live: f64) -> f64 {
     match target {
         Target::Value { value, tolerance } | Target::Beyond { value, tolerance } => {
             tolerance * value.abs()
         }
-        // The other engine's figure is near the packet engine's.
+        // The other engine's value is near the packet engine's.
         Target::Engine { tolerance, .. } => tolerance * quiet.abs(),
         Target::Range { min, max } => {
-            // A bound that there is not is infinitely far.
+            // A missing bound is infinitely far.
             (live - min).abs().min((live - max).abs())
         }
     }

@@ -18,9 +18,10 @@
 //! # Ok::<(), accord::Error>(())
 //! ```
 //!
-//! Targets without sockets, such as WebAssembly, have all but the live engine and run directories.
+//! Targets without sockets, such as WebAssembly, have everything except the live engine and run
+//! directories.
 //!
-//! The rest is in the modules below. Each is a crate of its own that can be used alone.
+//! The rest is in the modules below. Each is a separate crate that can be used by itself.
 //!
 //! | module | content |
 //! |---|---|

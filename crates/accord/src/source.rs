@@ -5,11 +5,11 @@ use crate::built_in::{BUILT_IN, PACK_FILES};
 use accord_language::File;
 use std::path::Path;
 
-/// Reads the scenario in the file of that name, or else the built-in one of that id, or else the
-/// scenario PACK/NAME of a built-in pack of an evaluation.
+/// Reads the scenario in the file of this name, or else the built-in one with this id, or else the
+/// scenario PACK/NAME of an evaluation's built-in pack.
 ///
 /// # Errors
-/// Fails if there is none, or if its text is not TOML.
+/// Fails if there is no such scenario, or if its text is not TOML.
 pub fn load(name: &str) -> Result<File, Error> {
     let path = Path::new(name);
     let known = BUILT_IN.iter().chain(PACK_FILES);

@@ -20,8 +20,7 @@ pub struct Delivery {
     pub prior: u64,
     /// The bytes delivered since then [RS.delivered].
     pub delivered: u64,
-    /// The time in which they were sent or that in which they were acknowledged, whichever is
-    /// longer [RS.interval].
+    /// The longer of the times of their transmission and of their acknowledgement [RS.interval].
     pub interval: Duration,
     /// The delivery rate [RS.delivery_rate]. It is zero if the interval is shorter than any round-trip time
     /// so far, because no sample is reliable then.

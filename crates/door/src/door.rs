@@ -1,9 +1,8 @@
 //! The server's side.
 //!
-//! Each client has a thread, which reads its request and passes it to the program's thread. That one
-//! answers when it has time. A client has a second in total for its request and a second for the answer.
-//! At most [`MOST`] are served at once; the oldest one that has not sent its request makes room for
-//! another.
+//! Each client has a thread, which reads its request and passes it to the program's thread. That thread
+//! answers when it has time. A client has a second in total for its request and a second for the answer. At
+//! most [`MOST`] are served at once. The oldest one that has not sent its request makes room for another.
 
 use socket2::Socket;
 use std::collections::BTreeMap;
@@ -54,11 +53,11 @@ enum Place {
     Address(SocketAddr),
 }
 
-/// The socket, which is removed when this is dropped.
+/// A socket, which is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Door<A> {
     place: Place,
-    /// True when this is dropped, which ends the thread.
+    /// True once this value is dropped, which ends the thread.
     closed: Arc<AtomicBool>,
     /// The requests received.
     pub requests: Receiver<Request<A>>,
@@ -66,7 +65,7 @@ pub struct Door<A> {
 
 impl<A: Send + 'static> Door<A> {
     /// Opens the socket at this path, which only the owner may use. `parse` reads the head of a
-    /// request, or returns the HTTP status of its error; see [`Ask::read`](crate::Ask::read).
+    /// request, or returns the HTTP status of its error: see [`Ask::read`](crate::Ask::read).
     ///
     /// # Errors
     ///
@@ -82,7 +81,7 @@ impl<A: Send + 'static> Door<A> {
             )));
         }
         match std::fs::symlink_metadata(path) {
-            // Left by a process that was killed.
+            // The socket was left by a process that was killed.
             Ok(there) if there.file_type().is_socket() => {
                 std::fs::remove_file(path).map_err(unable)?;
             }
@@ -102,11 +101,10 @@ impl<A: Send + 'static> Door<A> {
         Door::start(place, OwnedFd::from(listener).into(), parse).map_err(unable)
     }
 
-    /// Opens a socket of TCP at this address, which all users of the host may use if it is a loopback
-    /// address.
+    /// Opens a TCP socket at this address. If it is a loopback address, all users of the host may use it.
     ///
     /// # Errors
-    /// Fails if the address is taken, or not allowed.
+    /// Fails if the address is taken or not allowed.
     pub fn listen(
         address: SocketAddr,
         parse: fn(&[u8]) -> Result<A, u16>,
@@ -135,7 +133,7 @@ impl<A: Send + 'static> Door<A> {
 impl<A> Drop for Door<A> {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::Relaxed);
-        // A last client, for which the thread waits.
+        // This is a last client, for which the thread waits.
         match &self.place {
             Place::Path(path, own) => {
                 let _ = UnixStream::connect(path);
@@ -176,7 +174,7 @@ fn serve<A: Send + 'static>(
         if Arc::strong_count(&served) > MOST
             && let Some((_, oldest)) = lock(&silent).pop_first()
         {
-            // Its thread sees the end of it.
+            // The client's thread notices the shutdown.
             let _ = oldest.shutdown(Shutdown::Both);
         }
         // Clients that have sent requests wait for the program, which is busy.
@@ -241,7 +239,7 @@ fn left(begun: &mut Option<Instant>) -> Option<Duration> {
     Some(deadline.saturating_duration_since(Instant::now())).filter(|left| !left.is_zero())
 }
 
-/// Writes an answer. Errors are ignored: a client that left, or reads slowly, gets none.
+/// Writes an answer. Ignores errors: a client that has left or reads slowly gets no answer.
 fn write(client: &mut Socket, mut text: &[u8]) {
     let mut begun = None;
     while let Some(left) = left(&mut begun).filter(|_| !text.is_empty()) {
@@ -328,8 +326,8 @@ mod tests {
         }
     }
 
-    /// Clients that say nothing do not delay another one, however many they are: all of them are there
-    /// before it, and none of them has been cut off for its time when it is answered.
+    /// Any number of silent clients does not delay another one. All of them connect before it, and none of
+    /// them has timed out when it is answered.
     #[test]
     fn idle_clients_do_not_delay_others() {
         let any = "127.0.0.1:0".parse().expect("an address");
@@ -356,7 +354,7 @@ mod tests {
         let mut slow = UnixStream::connect(&path).expect("connected");
         let (done, stopped) = channel::<()>();
         let dribble = std::thread::spawn(move || {
-            // A byte before each timeout of a read could last for ever, until this end is closed.
+            // A byte before each read timeout could go on for ever, until this end is closed.
             while stopped.recv_timeout(PATIENCE / 5).is_err() && slow.write_all(b"x").is_ok() {}
             let mut answer = String::new();
             let _ = slow.read_to_string(&mut answer);

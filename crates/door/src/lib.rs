@@ -1,4 +1,5 @@
-//! Unix sockets by which running programs report their state: HTTP, one request per connection.
+//! Unix sockets through which running programs report their state: HTTP, one request per
+//! connection.
 //!
 //! [`Door`] is the server's side, and [`ask`] the client's. [`Ask`] is a request, and [`State`] the answer
 //! in three forms. [`fields!`] declares each field of a state once, and [`metrics`] writes the text format

@@ -55,7 +55,7 @@ impl Metrics {
 /// A field of a state that is a metric.
 #[derive(Debug)]
 pub struct Metric<T> {
-    /// The name, behind the program's prefix.
+    /// The name, after the program's prefix.
     pub name: &'static str,
     /// The type: counter or gauge.
     pub kind: &'static str,
@@ -101,8 +101,8 @@ impl<T: Sample> Sample for Option<T> {
     }
 }
 
-/// Declares a part of a state: each field once, with its meaning, and as a metric if it is one. The
-/// struct gets the constant `METRICS`.
+/// Declares a part of a state: each field once, with its meaning, and as a metric if applicable.
+/// The struct gets the constant `METRICS`.
 ///
 /// ```
 /// accord_door::fields! {

@@ -36,7 +36,7 @@ impl Form {
     }
 }
 
-/// A request of a client: for the state, or for something that only this program does.
+/// A request of a client: for the state, or for a function specific to this program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ask<C> {
     /// The state.
@@ -46,8 +46,8 @@ pub enum Ask<C> {
 }
 
 impl<C> Ask<C> {
-    /// Reads the head of a request. `own` reads those of this program from the method and the parts of
-    /// the path, `None` for those that there are not.
+    /// Reads the head of a request. `own` reads the program's specific requests from the method and the parts
+    /// of the path. It returns `None` for unknown ones.
     ///
     /// # Errors
     /// Fails with the HTTP status of the error.
@@ -65,7 +65,8 @@ impl<C> Ask<C> {
         }
     }
 
-    /// Reads a request for metrics. Others are refused, because any user of the host can make them.
+    /// Reads a request for metrics. Others are rejected, because any user of the host can make
+    /// requests.
     ///
     /// # Errors
     /// Fails with the HTTP status of the error.

@@ -8,7 +8,7 @@ use accord_units::words;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// An effect is claimed if it explains at least this part of the gap.
+/// The least fraction of a gap that an effect must explain to be claimed.
 pub const MATERIAL: f64 = 0.1;
 
 /// A run to make.
@@ -20,7 +20,7 @@ pub struct Job {
     pub engine: Engine,
 }
 
-/// Why a scenario's figures differ.
+/// The reasons why a scenario's values differ.
 #[derive(Clone, Debug, Serialize)]
 pub struct Attribution {
     /// The scenario's id.
@@ -35,11 +35,11 @@ pub struct Attribution {
     pub finer: u64,
     /// The seeds.
     pub seeds: Seeds,
-    /// The effects that could not be taken away, with reasons.
+    /// The effects that could not be removed, with reasons.
     pub skipped: Vec<Skipped>,
-    /// The changes of the reference where an effect was taken away.
+    /// The changes of the reference without an effect.
     pub shifts: Vec<Shift>,
-    /// The figures, in the order of the scenario.
+    /// The findings, in the order of the scenario.
     pub findings: Vec<Finding>,
 }
 
@@ -48,13 +48,13 @@ pub struct Attribution {
 pub struct Seeds {
     /// The first.
     pub first: u64,
-    /// The number of seeds, one after the other.
+    /// The number of consecutive seeds.
     pub count: usize,
     /// True if runs differ by their seed. Otherwise there is no estimate of the noise.
     pub differ: bool,
 }
 
-/// An effect that could not be taken away.
+/// An effect that could not be removed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Skipped {
     /// The effect.
@@ -68,17 +68,17 @@ pub struct Skipped {
 pub struct Shift {
     /// The effect.
     pub effect: Effect,
-    /// The change of the scenario that takes it away.
+    /// The change of the scenario that removes the effect.
     pub how: String,
-    /// The largest relative change of a figure of the reference; figures in packets are not
-    /// counted where the packets changed.
+    /// The largest relative change of a reference value. Values in packets do not count if the
+    /// packets changed.
     pub reference: f64,
 }
 
-/// A figure, its gap, and what explains it.
+/// A value, its gap, and the effects that explain the gap.
 #[derive(Clone, Debug, Serialize)]
 pub struct Finding {
-    /// The expectation's name, or that of the standard figure.
+    /// The name of the expectation or of the standard value.
     pub name: String,
     /// The metric.
     pub metric: &'static str,
@@ -88,19 +88,20 @@ pub struct Finding {
     pub(crate) symbol: MetricUnit,
     /// The part that counts, in seconds.
     pub during_s: (f64, f64),
-    /// By the reference, of the flow that is farthest off; the mean over seeds.
+    /// The reference's value for the flow that is farthest off, as the mean over seeds.
     pub reference: f64,
-    /// By the engine in question.
+    /// The value from the engine in question.
     pub measured: f64,
-    /// True if gaps are relative to the reference. They cannot be if it is zero.
+    /// True if gaps are relative to the reference. They cannot be if the reference is zero.
     pub relative: bool,
     /// The gap.
     pub gap: Estimate,
     /// The tolerance, relative.
     pub tolerance: f64,
-    /// The part that each effect explains; empty if nothing was to be explained in all the scenario.
+    /// The part that each effect explains. The list is empty if there is no gap to explain in the whole
+    /// scenario.
     pub effects: Vec<Explained>,
-    /// The part that the effects explain together, beyond the sum of their single parts.
+    /// The part that the effects explain jointly, beyond the sum of their single parts.
     pub interaction: Option<f64>,
     /// The gap without all effects.
     pub left: Option<Estimate>,
@@ -117,8 +118,8 @@ pub struct Finding {
 pub struct Explained {
     /// The effect.
     pub effect: Effect,
-    /// The part of the gap that goes with it, in the unit of the gap, and with its sign if the
-    /// effect explains. `None` if the figure has no value without the effect.
+    /// The part of the gap that disappears with the effect, in the unit of the gap. It has the sign
+    /// of the gap if the effect explains it. It is `None` if there is no value without the effect.
     pub part: Option<Estimate>,
     /// True if the effect is claimed to explain a part of the gap.
     pub claimed: bool,
@@ -156,9 +157,9 @@ fn bit(effect: Effect) -> Set {
     1 << place.expect("all are listed")
 }
 
-/// The figures so far of the reference and the engine, by set of effects and seed.
+/// The values so far from the reference and the engine, by set of effects and seed.
 struct Study<'a, E> {
-    /// With the figures in place of the expectations; by seed.
+    /// The scenarios by seed, with the compared values in place of the expectations.
     seeds: Vec<Scenario>,
     pair: Pair,
     finer: u64,
@@ -169,7 +170,7 @@ struct Study<'a, E> {
 }
 
 impl<E> Study<'_, E> {
-    /// The set with all that it needs: packets are compared in the longer run.
+    /// Returns the set with all that it requires: packets are compared in the longer run.
     fn close(&self, set: Set) -> Set {
         let needs = set & bit(Effect::Packets) != 0 && self.applicable.contains(&Effect::StartUp);
         set | if needs { bit(Effect::StartUp) } else { 0 }
@@ -178,12 +179,12 @@ impl<E> Study<'_, E> {
     fn without(&self, set: Set, seed: usize) -> Scenario {
         let taken = (Effect::ALL.iter()).filter(|e| set & bit(**e) != 0);
         taken.fold(self.seeds[seed].clone(), |s, e| {
-            // An effect whose cause another effect has taken away changes nothing.
+            // If another effect has removed its cause, an effect changes nothing.
             e.without(&s, self.finer, self.pair.measured).unwrap_or(s)
         })
     }
 
-    /// Makes the runs of these sets that are not known.
+    /// Makes the missing runs of these sets.
     fn need(&mut self, sets: impl IntoIterator<Item = Set>) -> Result<(), E> {
         let mut new: Vec<Set> = sets.into_iter().collect();
         new.sort_unstable();
@@ -224,7 +225,7 @@ impl<E> Study<'_, E> {
         Some(apart.iter().map(|a| a.gap).collect())
     }
 
-    /// The mean; its interval only where seeds make a difference.
+    /// Returns the mean, with an interval only if seeds make a difference.
     fn estimate(&self, values: &[f64]) -> Option<Estimate> {
         let estimate = Estimate::of(values)?;
         Some(if self.differ { estimate } else { Estimate { half_width: None, ..estimate } })
@@ -294,8 +295,8 @@ impl<E> Study<'_, E> {
         })
     }
 
-    /// Sets that may explain a finding, in the order in which they are tried: single effects,
-    /// then the strongest together.
+    /// Returns the sets that may explain a finding, in the order of their trial: single effects,
+    /// and then the strongest together.
     fn candidates(finding: &Finding) -> Vec<Vec<Effect>> {
         let mut claimed: Vec<&Explained> = finding.effects.iter().filter(|e| e.claimed).collect();
         let size = |e: &&Explained| e.part.map_or(0.0, |p| p.mean.abs());
@@ -306,8 +307,8 @@ impl<E> Study<'_, E> {
         single.chain(more).collect()
     }
 
-    /// Tries sets until one explains each divergent finding, or there is no other. If the gap is
-    /// not closed without all effects, no set explains it.
+    /// Tries sets until one explains each divergent finding, or there are no more. If removing all
+    /// effects does not close the gap, no set explains it.
     fn search(&mut self, findings: &mut [(usize, Finding)], all: Set) -> Result<(), E> {
         let open = |f: &Finding| {
             let closed = f.left.is_some_and(|left| left.mean.abs() <= f.tolerance);
@@ -337,8 +338,9 @@ impl<E> Study<'_, E> {
         self.reduce(findings, all, open)
     }
 
-    /// Effects that explain only together: from all of them, those are put back one by one,
-    /// the weakest first, that the gap stays closed with. Each that is left is necessary.
+    /// Finds effects that explain only together. Starting without all of them, it restores one by
+    /// one, the weakest first, those with which the gap stays closed. Each remaining effect is
+    /// necessary.
     fn reduce(
         &mut self,
         findings: &mut [(usize, Finding)],
@@ -366,7 +368,7 @@ impl<E> Study<'_, E> {
             let Some(set) = set else { continue };
             let effects: Vec<Effect> = (self.applicable.iter().copied())
                 .filter(|e| set & bit(*e) != 0)
-                // The longer run alone may be there for the packets.
+                // The longer run may be in the set only because packets require it.
                 .filter(|e| self.fewer(set, *e) != set)
                 .collect();
             let necessary = effects.iter().all(|e| {
@@ -387,17 +389,18 @@ impl<E> Study<'_, E> {
         Ok(())
     }
 
-    /// The set of these effects, closed.
+    /// Returns the closed set of these effects.
     fn closed(&self, effects: &[Effect]) -> Set {
         self.close(effects.iter().fold(0, |s, &e| s | bit(e)))
     }
 
-    /// The set without an effect, still closed: the same where another needs it.
+    /// Returns the closed set without an effect. It is unchanged if another effect requires this
+    /// one.
     fn fewer(&self, set: Set, effect: Effect) -> Set {
         self.close(set & !bit(effect))
     }
 
-    /// The gap without a set of effects, if that is within the tolerance.
+    /// Returns the gap without a set of effects, if it is within the tolerance.
     fn within(&self, f: &Finding, figure: usize, set: Set) -> Option<Estimate> {
         let gap = self.estimate(&self.gaps(set, figure, f.relative)?)?;
         (gap.mean.abs() <= f.tolerance).then_some(gap)
@@ -433,7 +436,7 @@ impl Finding {
     }
 }
 
-/// The effects of a finding, that which explains least by itself first.
+/// Returns the effects of a finding. The one that explains least by itself is first.
 fn weakest(f: &Finding) -> Vec<Effect> {
     let part = |e: &Explained| e.part.map_or(0.0, |p| p.mean * f.gap.mean.signum());
     let mut effects: Vec<&Explained> = f.effects.iter().collect();
@@ -441,9 +444,9 @@ fn weakest(f: &Finding) -> Vec<Effect> {
     effects.iter().map(|e| e.effect).collect()
 }
 
-/// Finds out why the engines of `pair` differ in the scenarios `seeds`, which differ in their
-/// seed. `run` makes runs, and gives the
-/// [`figure_values`](accord_report::figure_values) of each, in the same order.
+/// Determines why the engines of `pair` differ in the scenarios `seeds`, which differ only in the
+/// seed. `run` makes runs, and returns the [`figure_values`](accord_report::figure_values) of each,
+/// in the same order.
 ///
 /// # Errors
 /// Those of `run`.

@@ -41,12 +41,12 @@ words! {
     }
 }
 
-/// The smallest packet there is.
+/// The smallest possible packet.
 const LEAST: Bytes = Bytes::new(1);
 
 impl Effect {
-    /// Describes the change of the scenario that takes the effect away, where things are made `finer`
-    /// times smaller or longer.
+    /// Describes the change of the scenario that removes the effect. `finer` is the factor by which
+    /// quantities become smaller or longer.
     pub fn doc(self, finer: u64) -> String {
         match self {
             Effect::Acks => "acknowledgements of 1 B".into(),
@@ -67,11 +67,10 @@ impl Effect {
         }
     }
 
-    /// The scenario without this effect, or why there is none; `measured` is the engine that is
-    /// to run it.
+    /// Returns the scenario without this effect. `measured` is the engine that should run it.
     ///
     /// # Errors
-    /// If the scenario has nothing of it, or nothing can switch it.
+    /// If the scenario does not have the effect, or it cannot be switched off.
     pub fn without(
         self,
         scenario: &Scenario,
@@ -169,7 +168,7 @@ impl Effect {
     }
 }
 
-/// Sets the choices whose meaning has a word for the true value.
+/// Sets the choices that have a word for the true value.
 fn idealise(values: &mut Values, word: impl Fn(Meaning) -> Option<&'static str>) {
     let params: Vec<_> = values.iter().map(|(p, _)| p).collect();
     for p in params {
@@ -179,9 +178,9 @@ fn idealise(values: &mut Values, word: impl Fn(Meaning) -> Option<&'static str>)
     }
 }
 
-/// Applications with a random rate have its mean, as theory counts them.
+/// Replaces random rates of applications by their means, as theory counts them.
 fn smooth(s: &mut Scenario) {
-    // An event speaks of the rate of a burst; such a flow stays as it is.
+    // An event refers to the rate of a burst, so such a flow stays unchanged.
     let moved: Vec<usize> = (s.events.iter())
         .filter_map(|e| match e.change {
             Change::Demand { flow, .. } => Some(flow),

@@ -1,13 +1,13 @@
-//! The figures that are compared, and their gaps.
+//! The compared values, and their gaps.
 
 use accord_scenario::{
     Across, Claim, Engine, Expectation, Metric, Of, Over, Recorded, Scenario, Subject, Target,
 };
 
-/// The relative tolerance of a figure that no expectation is about.
+/// The relative tolerance of a value without an expectation.
 pub const DEFAULT_TOLERANCE: f64 = 0.05;
 
-/// The engine in question, and the one that it is held against.
+/// The engine in question and its reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
     /// The model.
@@ -19,7 +19,7 @@ pub struct Pair {
 /// The figures to explain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// The figures that the scenario expects of the engine in question, or the standard ones if
+    /// The values that the scenario expects of the engine in question, or the standard ones if
     /// there are none.
     Expected,
     /// Means over the steady part: throughput, round-trip time and accumulation of each group,
@@ -27,8 +27,8 @@ pub enum Which {
     Standard,
 }
 
-/// The figures as expectations, all in the same form: their target is the reference. Ranges are
-/// left out: they have no value to be apart from.
+/// Returns the compared values as expectations in a common form, with the reference as their
+/// target. Ranges are left out, because they have no value for a comparison.
 pub(crate) fn figures(scenario: &Scenario, pair: Pair, which: Which) -> Vec<Expectation> {
     let judged = scenario.expectations.iter().filter_map(|e| {
         let tolerance = match e.target {
@@ -84,11 +84,11 @@ fn standard(s: &Scenario, pair: Pair) -> Vec<Expectation> {
     groups.chain(links).collect()
 }
 
-/// The values of each figure, by flow or link, of one run.
+/// The values of one run, per expectation and by flow or link.
 pub type Values = Vec<Vec<Option<f64>>>;
 
-/// The value by the reference and by the engine in question that are farthest apart, as the gap
-/// is: relative, or in the metric's unit if `relative` is not set.
+/// The values of the reference and of the engine in question that are farthest apart. The gap is
+/// relative, or in the metric's unit if `relative` is false.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Apart {
     pub reference: f64,
@@ -96,8 +96,8 @@ pub(crate) struct Apart {
     pub gap: f64,
 }
 
-/// Of one figure; `None` where a value is missing, or the reference is zero and the gap is to
-/// be relative to it.
+/// Finds these values for one expectation. Returns `None` if a value is missing, or if a relative
+/// gap has a reference of zero.
 pub(crate) fn apart(
     reference: &[Option<f64>],
     measured: &[Option<f64>],

@@ -1,4 +1,4 @@
-//! Questions of the effects about flows and about the parameters of families.
+//! Properties of flows and of the parameters of families that effects need.
 
 use accord_family::{Meaning, Objective, Param, Role, Value, Values};
 use accord_scenario::{Carrier, Flow};
@@ -9,7 +9,7 @@ pub(crate) fn is_tunnel(controller: &Values) -> bool {
 }
 
 /// Returns whether the flow sends by a window and the engines set its timers. The kernel and QUIC
-/// have timers of their own.
+/// have their own timers.
 pub(crate) fn is_stream(flow: &Flow) -> bool {
     responds(flow) && !is_tunnel(&flow.controller) && flow.carrier == Carrier::Ours
 }
@@ -20,7 +20,8 @@ pub(crate) fn responds(flow: &Flow) -> bool {
     values.family().role.objective(values) != Some(Objective::Unresponsive)
 }
 
-/// The least time-out among the parameters of a family, with its value in effect, if it has one.
+/// Returns the parameter of a family that is a least time-out, with its effective value, if there
+/// is one.
 pub(crate) fn least_timeout(values: &Values) -> Option<(&'static Param, Value)> {
     let (p, _) = values.iter().find(|(p, _)| p.meaning == Meaning::LeastTimeout)?;
     Some((p, values.effective(p.name)))

@@ -3,8 +3,8 @@
 use crate::attribution::{Attribution, Explained, Finding, Verdict};
 use accord_report::show;
 
-/// Returns the answer in a sentence: the figure that is farthest off, and the part of its gap that its
-/// effects explain. It is "" without figures.
+/// Returns the answer in a sentence: the value that is farthest off, and the part of its gap that its effects
+/// explain. It is "" without values.
 pub fn lead(a: &Attribution) -> String {
     let far = a
         .findings

@@ -1,17 +1,17 @@
 //! Why engines differ: gap attribution.
 //!
-//! Theory is a model of packets, and packets are a model of a network. If a figure of one differs
-//! from that of the other, something that the model leaves out is the cause. An [`Effect`] is one
-//! such thing: a function that takes a scenario and gives the same scenario without it. The
-//! equilibrium of the model stays. No correction is computed: each number is the difference of two
-//! runs. `docs/src/explain.md` defines the gap, the part that an effect explains, and the verdicts.
+//! Theory is a model of packets, and packets are a model of a network. If their values differ, the
+//! cause is an effect that the model leaves out. An [`Effect`] is a function that takes a scenario
+//! and returns the same scenario without the effect. The equilibrium of the model stays. No
+//! correction is computed: each number is the difference between two runs. `docs/src/explain.md`
+//! defines the gap, the part that an effect explains, and the verdicts.
 //!
-//! A gap is relative to the reference's own value of the same scenario, so a change of the
-//! reference is never counted as an explanation; [`Attribution::shifts`] gives the size of that
-//! change. An effect that opens another gap may cover one that has a cause of its own. So a set of
-//! effects explains a gap only if the gap without all effects is closed, too.
+//! A gap is relative to the reference's own value for the same scenario, so a change of the
+//! reference never counts as an explanation. [`Attribution::shifts`] gives the size of that change.
+//! An effect that opens another gap may hide one that has a separate cause. So a set of effects
+//! explains a gap only if removing all effects also closes the gap.
 //!
-//! The crate makes no runs: who calls [`attribute`] does, as many at once as it likes.
+//! The crate does not make runs. The caller of [`attribute`] does, any number of them at once.
 
 mod attribution;
 mod effect;

@@ -1,4 +1,4 @@
-//! Packets of another size on the same network.
+//! Changes the size of packets on the same network.
 
 use crate::flows::{is_tunnel, responds};
 use accord_family::{Kind, Meaning, Raw, Value, Values};
@@ -6,10 +6,10 @@ use accord_scenario::{Change, Flow, Limit, Scenario};
 use accord_units::{Bytes, Duration, Size};
 use std::sync::Arc;
 
-/// Lets `change` give packets other sizes, none larger than before. The transmission time that the
-/// packets by which flows measure their round trips save is added to the delay of the links, so
-/// base round-trip times stay: where flows that share a link save differently, as much as all
-/// do.
+/// Lets `change` give packets new sizes, none larger than before. Flows measure their round trips
+/// with packets that now save transmission time. This time is added to the delay of the links, so
+/// base round-trip times stay. If flows on a shared link save different times, only the common part
+/// is added.
 pub(crate) fn resize(s: &mut Scenario, change: impl Fn(&mut Flow)) {
     let mut saved: Vec<Option<Duration>> = vec![None; s.links.len()];
     let old = s.flows.clone();
@@ -24,7 +24,7 @@ pub(crate) fn resize(s: &mut Scenario, change: impl Fn(&mut Flow)) {
             let ((old_there, old_back), (there, back)) = (probe(old), probe(f));
             let there = path.iter().map(|&l| (l, old_there, there));
             let back = reverse.iter().map(|&l| (l, old_back, back));
-            // Times of the host are saved on the first link.
+            // Saved processing time of the host is added to the first link.
             let mut processing = old.mean_processing() - f.mean_processing();
             for (l, old, new) in there.chain(back) {
                 let rate = s.links[l].rate;
@@ -45,14 +45,13 @@ pub(crate) fn resize(s: &mut Scenario, change: impl Fn(&mut Flow)) {
     }
 }
 
-/// The sizes of the packets, there and back, by which a flow measures its round trip.
+/// Returns the sizes of the packets, there and back, with which a flow measures its round trip.
 fn probe(f: &Flow) -> (Bytes, Bytes) {
     if is_tunnel(&f.controller) { (f.control, f.control) } else { (f.packet, f.ack) }
 }
 
-/// Makes packets and the answers to them `finer` times smaller, so answers stay the same part of the
-/// load. Numbers of packets, and numbers
-/// of samples of which each packet gives one, grow by the same factor.
+/// Makes packets and the answers to them `finer` times smaller, so answers stay the same fraction of the
+/// load. Numbers of packets, and numbers of samples with one per packet, grow by the same factor.
 pub(crate) fn smaller_packets(s: &mut Scenario, finer: u64) {
     // None gets larger.
     let smaller = |size: Bytes| Bytes::new(((size.get() + finer / 2) / finer).max(1)).min(size);

@@ -1,19 +1,19 @@
-//! A table that a person can read.
+//! A table for people.
 
 use crate::attribution::{Attribution, Finding, Verdict};
 use crate::effect::Effect;
 use accord_report::{Estimate, show};
 use std::fmt::Write;
 
-/// Names longer than this are cut.
+/// The length above which names are cut.
 const NAME: usize = 34;
-/// The smallest value that does not round to nothing in a column.
+/// The smallest value that does not round to zero in a column.
 const SEEN: f64 = 5e-5;
-/// A change of the reference below this is none.
+/// The change of the reference below which it counts as unchanged.
 const STILL: f64 = 1e-6;
 
-/// The attribution as text: a line for each figure with the part of each effect, then the verdicts,
-/// then the runs that were made and the steps that were not possible.
+/// Returns the attribution as text: a line per value with the part of each effect, then the
+/// verdicts, and then the runs made and the steps that were not possible.
 pub fn text(a: &Attribution) -> String {
     let mut out = format!("{}: {} against {}", a.id, a.measured, a.reference);
     for (what, value) in &a.point {
@@ -23,7 +23,7 @@ pub fn text(a: &Attribution) -> String {
     let Some(first) = a.findings.first() else {
         return String::new();
     };
-    // Columns of effects that explain something of some figure.
+    // The columns of effects that explain a part of some gap.
     let shown = |i: &usize| {
         a.findings
             .iter()
@@ -75,12 +75,12 @@ fn row(f: &Finding, columns: &[usize]) -> Vec<String> {
     cells
 }
 
-/// A gap or a part of one.
+/// Returns a gap or a part of one as text.
 fn size(f: &Finding, x: f64) -> String {
     if f.relative { show::error(x) } else { show::quantity(x, f.symbol) }
 }
 
-/// A relative size without its sign.
+/// Returns a relative size without its sign.
 fn unsigned(relative: f64) -> String {
     show::error(relative).trim_start_matches('+').to_string()
 }
@@ -162,7 +162,8 @@ fn remarks(a: &Attribution) -> String {
     out
 }
 
-/// Columns, the first to the left, the others to the right; a name of two words is two lines.
+/// Lays out columns. The first is aligned to the left and the others to the right. A name of two
+/// words takes two lines.
 fn layout(rows: &[Vec<String>]) -> String {
     let mut rows: Vec<Vec<String>> = rows.to_vec();
     let split = |cell: &String| match cell.split_once(' ') {

@@ -4,11 +4,11 @@ use accord_scenario::{Scenario, Window};
 use accord_traffic::Demand;
 use accord_units::{Duration, Time};
 
-/// The length of the shortest phase that leaves a queue behind according to theory, in base round-trip
-/// times. A shorter phase keeps its length, so a flow that starts before there is a queue still does.
+/// The length of the shortest phase that leaves a queue behind according to theory, in base round-trip times.
+/// A shorter phase keeps its length, so a flow that starts before there is a queue still does so.
 const SETTLED: u64 = 20;
 
-/// A phase before and after.
+/// A phase before and after stretching.
 struct Piece {
     start: Time,
     end: Time,
@@ -16,8 +16,8 @@ struct Piece {
     times: u64,
 }
 
-/// Phases, and in them all that happens and the parts that count, `times` longer: what counts
-/// begins later after each change, and lasts longer.
+/// Makes phases `times` longer, with all their events and measured windows. So windows begin later
+/// after each change, and last longer.
 pub(crate) fn stretch(scenario: &Scenario, times: u64) -> Result<Scenario, &'static str> {
     let finite = |d: &Demand| matches!(d, Demand::Size(_));
     if scenario.flows.iter().any(|f| finite(&f.demand)) {

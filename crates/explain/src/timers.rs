@@ -1,4 +1,4 @@
-//! Timers without a least value of their own.
+//! Timers without a least value.
 
 use crate::flows::{is_stream, is_tunnel, least_timeout};
 use accord_family::{Raw, Value};
@@ -7,8 +7,8 @@ use accord_units::{Bytes, Duration, Rate};
 use std::sync::Arc;
 
 /// Lowers the least time-out of each flow to the longest round trip of its path. Below that, timers
-/// would run out for packets that are queued and not lost. Flows behind a buffer without limit keep
-/// theirs: they have no longest round trip, and lose nothing there.
+/// would run out for packets that are queued and not lost. Flows behind a buffer without a limit
+/// keep their timers: they have no longest round trip, and lose nothing there.
 pub(crate) fn shorten_timers(s: &mut Scenario) {
     let worst = worst(s);
     for flow in 0..s.flows.len() {
@@ -36,7 +36,7 @@ pub(crate) fn shorten_timers(s: &mut Scenario) {
 struct Worst {
     rate: Rate,
     delay: Duration,
-    /// The bytes that wait in a full buffer; `None` without limit.
+    /// The bytes that wait in a full buffer, or `None` without a limit.
     full: Option<Bytes>,
 }
 
@@ -68,7 +68,7 @@ fn worst(s: &Scenario) -> Vec<Worst> {
     for e in &s.events {
         match e.change {
             Change::Delay(l, delay) => worst[l].delay = worst[l].delay.max(delay),
-            // An outage is not a round trip.
+            // An outage does not count as a round trip.
             Change::Rate(l, rate) if rate > Rate::ZERO => {
                 worst[l].rate = worst[l].rate.min(rate);
             }
@@ -78,7 +78,7 @@ fn worst(s: &Scenario) -> Vec<Worst> {
     worst
 }
 
-/// The flow's ways there and back, all that it ever has.
+/// Returns all paths and reverse paths of the flow over the run.
 fn routes(s: &Scenario, flow: usize) -> impl Iterator<Item = (&[LinkId], &[LinkId])> {
     let f = &s.flows[flow];
     let changed = s.events.iter().filter_map(move |e| match &e.change {
@@ -90,7 +90,7 @@ fn routes(s: &Scenario, flow: usize) -> impl Iterator<Item = (&[LinkId], &[LinkI
     changed.chain([(&f.path[..], &f.reverse_path[..])])
 }
 
-/// The flow's longest round trip: all buffers on its way are full.
+/// Returns the flow's longest round trip, with all buffers on its way full.
 fn longest_round_trip(s: &Scenario, worst: &[Worst], flow: usize) -> Option<Duration> {
     let f = &s.flows[flow];
     let mut longest = Duration::ZERO;
@@ -103,7 +103,7 @@ fn longest_round_trip(s: &Scenario, worst: &[Worst], flow: usize) -> Option<Dura
             let Worst { rate, delay, full } = worst[l];
             let full = match full {
                 Some(bytes) => bytes,
-                // In front of a host's own fast link nothing waits but its own bursts.
+                // Only its own bursts wait in front of a host's fast link.
                 None if s.links[l].attachment && rate > slowest => Bytes::ZERO,
                 None => return None,
             };

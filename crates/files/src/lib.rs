@@ -1,10 +1,10 @@
-//! Files of this program, written whole or not at all, and files of others, read up to a limit.
+//! Our own files, written whole or not at all, and foreign files, read up to a limit.
 //!
 //! A result survives a full disk and a power cut: [`Whole`] writes a file under another name in the
-//! same folder, has the disk take it, and then renames it. [`publish`] does so with a directory. No
-//! other crate creates files (`cli/tests/rooms.rs`).
+//! same folder, syncs it to disk, and then renames it. [`publish`] does the same with a directory.
+//! No other crate creates files (`cli/tests/rooms.rs`).
 //!
-//! [`open`] and [`read`] refuse pipes, devices and files above a limit before they read anything.
+//! [`open`] and [`read`] reject pipes, devices and files above a limit before they read anything.
 
 mod read;
 mod whole;

@@ -1,4 +1,4 @@
-//! The reader of files that any program may have written.
+//! The reader of files from any program.
 
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io::{self, Error, ErrorKind, Read};
@@ -9,14 +9,14 @@ use std::path::Path;
 /// A reader should still take no more than `most` bytes, since a file can grow.
 ///
 /// # Errors
-/// Fails for a pipe, a device, a directory or a larger file, without reading it, and if the system
-/// fails.
+/// Fails without reading for a pipe, a device, a directory or a larger file. Also fails if the
+/// system does.
 pub fn open(path: &Path, most: u64) -> io::Result<File> {
-    // Even to open a device can have an effect.
+    // Even opening a device can have an effect.
     check(&fs::metadata(path)?, most)?;
     let mut options = OpenOptions::new();
     options.read(true);
-    // If the file has become a pipe by now, opening it does not wait for a writer.
+    // If the file has become a pipe by now, this does not wait for a writer.
     #[cfg(target_os = "linux")]
     std::os::unix::fs::OpenOptionsExt::custom_flags(
         &mut options,
@@ -33,7 +33,7 @@ pub fn open(path: &Path, most: u64) -> io::Result<File> {
 /// Fails as [`open`] does.
 pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // One byte more than the limit shows that a file has grown, or has no size, as in /proc.
+    // One byte more than the limit reveals that a file has grown or has no size, as in /proc.
     open(path, most)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
 }

@@ -6,38 +6,38 @@ use std::io::{self, Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// From this number of files on, one call has the disk take everything written to the file system,
-/// in place of a call per file: a call per file costs a write to the journal, a millisecond or more.
+/// The number of files from which a single call syncs the whole file system, in place of a call per file.
+/// Each call costs a write to the journal, a millisecond or more.
 const MANY: usize = 32;
-/// The number of links that lead from one to the next before they are taken for a circle.
+/// The number of consecutive links above which they count as a cycle.
 const LINKS: usize = 40;
-/// The length of a name to which nothing can be added, in bytes.
+/// The length, in bytes, above which a name cannot be extended.
 const LONG: usize = 200;
 
-/// A file in progress. Dropped without [`Whole::finish`] it leaves an earlier file.
+/// A file in progress. If it is dropped without [`Whole::finish`], an earlier file stays.
 #[derive(Debug)]
 pub struct Whole {
     target: PathBuf,
-    /// The path with a temporary name. For a pipe or a device, the target itself.
+    /// The path with a temporary name, or the target itself for a pipe or a device.
     path: PathBuf,
     /// False if the target must not exist at the end.
     replaces: bool,
 }
 
 impl Whole {
-    /// Begins a file that replaces one at `path`, whose owner and rights it takes over. A link there
-    /// is followed. A pipe or a device is written to directly.
+    /// Begins a file that replaces one at `path`, and takes over its owner and permissions. Follows a link,
+    /// and writes directly to a pipe or a device.
     ///
     /// # Errors
-    /// Fails if a file there may not be written to, and if the system fails.
+    /// Fails if a file there is not writable, and if the system fails.
     pub fn replace(path: &Path) -> io::Result<Whole> {
         Whole::begin(path, true, false)
     }
 
-    /// Begins a file that is not there yet.
+    /// Begins a file that does not yet exist.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::AlreadyExists`] if it is, and if the system fails.
+    /// Fails with [`ErrorKind::AlreadyExists`] if it exists, and if the system fails.
     pub fn create(path: &Path) -> io::Result<Whole> {
         Whole::begin(path, false, false)
     }
@@ -46,14 +46,14 @@ impl Whole {
         if !replaces && path.symlink_metadata().is_ok() {
             return Err(taken());
         }
-        // Before links are followed: that of /dev/stdout leads to a pipe by no name.
+        // This precedes following links, because /dev/stdout leads to a pipe without a name.
         let there = fs::metadata(path).ok();
         if there.as_ref().is_some_and(|there| !there.is_file()) {
             return Ok(Whole { path: path.into(), target: path.into(), replaces });
         }
         let target = followed(path)?;
         if there.is_some() {
-            // A file that may not be written to is not replaced either.
+            // A file that is not writable is not replaced either.
             OpenOptions::new().write(true).open(&target)?;
         }
         let mut options = OpenOptions::new();
@@ -67,7 +67,7 @@ impl Whole {
         let (file, path) = loop {
             let path = temporary(&target, "partial")?;
             match options.open(&path) {
-                // Another machine that shares the folder has a process of the same number.
+                // Another machine that shares the folder has a process with the same number.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => continue,
                 file => break (file?, path),
             }
@@ -79,7 +79,7 @@ impl Whole {
         Ok(whole)
     }
 
-    /// Opens the file, to write at its end. Nothing in it counts before [`Whole::finish`].
+    /// Opens the file to write at its end. The contents do not count before [`Whole::finish`].
     ///
     /// # Errors
     /// Fails if the system does.
@@ -87,11 +87,11 @@ impl Whole {
         OpenOptions::new().append(true).open(&self.path)
     }
 
-    /// Has the disk take the file, and gives it its name.
+    /// Syncs the file to disk, and gives it its name.
     ///
     /// # Errors
-    /// Fails if the target is there and is not to be replaced, and if the system fails. An
-    /// earlier file is left.
+    /// Fails if the target exists and must not be replaced, and if the system fails. An earlier
+    /// file stays.
     pub fn finish(self) -> io::Result<()> {
         finish_all(vec![self])
     }
@@ -111,7 +111,7 @@ impl Whole {
         match fs::hard_link(&self.path, &self.target) {
             Ok(()) => Ok(()),
             Err(e) if e.kind() == ErrorKind::AlreadyExists => Err(e),
-            // A file system without links.
+            // The file system has no links.
             Err(_) if self.target.symlink_metadata().is_err() => {
                 fs::rename(&self.path, &self.target)
             }
@@ -123,7 +123,7 @@ impl Whole {
 impl Drop for Whole {
     fn drop(&mut self) {
         if !self.is_direct() {
-            // It is there after an error, or under two names.
+            // It still exists after an error, or has two names.
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -132,7 +132,7 @@ impl Drop for Whole {
 /// Finishes files as [`Whole::finish`] does, with fewer waits for the disk.
 ///
 /// # Errors
-/// Fails as [`Whole::finish`] does. Then some may have their names.
+/// Fails as [`Whole::finish`] does. Some files may then have their names.
 pub fn finish_all(files: Vec<Whole>) -> io::Result<()> {
     sync_files(files.iter().filter(|f| !f.is_direct()).map(|f| f.path.as_path()).collect())?;
     let mut folders: Vec<&Path> = Vec::new();
@@ -154,7 +154,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fill(Whole::replace(path)?, bytes)
 }
 
-/// Writes a file whole that is not there yet, as [`Whole::create`] does.
+/// Writes a whole new file, as [`Whole::create`] does.
 ///
 /// # Errors
 /// Fails as [`Whole::create`] and [`Whole::finish`] do.
@@ -162,7 +162,7 @@ pub fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fill(Whole::create(path)?, bytes)
 }
 
-/// Writes a file whole that is not there yet, and that only its owner can read.
+/// Writes a whole new file that only its owner can read.
 ///
 /// # Errors
 /// Fails as [`write_new`] does.
@@ -170,9 +170,8 @@ pub fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fill(Whole::begin(path, false, true)?, bytes)
 }
 
-/// Writes a file whole that only its owner can read, in place of one that is there, and does not wait
-/// for the disk. After a power cut it may be empty: it is for data that can be missed, in a thread that
-/// must not wait.
+/// Writes or replaces a whole file that only its owner can read, without waiting for the disk. After a power
+/// cut the file may be empty. So it is for dispensable data, in a thread that must not wait.
 ///
 /// # Errors
 /// Fails as [`Whole::replace`] does, and if the system fails.
@@ -187,8 +186,8 @@ fn fill(whole: Whole, bytes: &[u8]) -> io::Result<()> {
     whole.finish()
 }
 
-/// Opens a log to write at its end, and empties it before if `fresh`. Its reader has to know lines
-/// that were cut off.
+/// Opens a log to write at its end, and first empties it if `fresh`. The reader of the log must
+/// recognise truncated lines.
 ///
 /// # Errors
 /// Fails if the system does.
@@ -204,7 +203,7 @@ pub fn create_within(directory: &Path, name: &str) -> io::Result<File> {
     File::create(directory.join(name))
 }
 
-/// Creates a directory and those above it that are not there, and has the disk take their names.
+/// Creates a directory and missing ones above it, and syncs their names to disk.
 ///
 /// # Errors
 /// Fails if the system does.
@@ -221,11 +220,11 @@ fn is_missing(path: &Path) -> bool {
     !path.as_os_str().is_empty() && !path.exists()
 }
 
-/// Moves the directory `partial` to `target`, in place of one that is there. The disk has all files
-/// of the new one before the old one loses its name, and the new name before the old one is removed.
+/// Moves the directory `partial` to `target`, and replaces an existing one. The disk holds all files of the
+/// new directory before the old one loses its name, and the new name before the old directory is removed.
 ///
 /// # Errors
-/// Fails if the system does. Then the old one is left.
+/// Fails if the system does. The old directory then stays.
 pub fn publish(partial: &Path, target: &Path) -> io::Result<()> {
     sync(partial)?;
     if !is_missing(target) && exchange(partial, target).is_ok() {
@@ -245,7 +244,7 @@ pub fn publish(partial: &Path, target: &Path) -> io::Result<()> {
     synced
 }
 
-/// Swaps two directories at once, so at no time none is there.
+/// Swaps two directories atomically, so there is a directory at any time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
@@ -257,7 +256,7 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
 }
 
-/// Has the disk take a directory with all that is in it, or a file.
+/// Syncs a file, or a directory with all its contents, to disk.
 ///
 /// # Errors
 /// Fails if the system does.
@@ -279,7 +278,7 @@ fn collect(
     }
     directories.push(path.into());
     let entries = match fs::read_dir(path) {
-        // Its owner may write to it and not look into it. Then the system takes its time.
+        // The owner may write to it but not read it. The system then syncs it in its own time.
         Err(e) if e.kind() == ErrorKind::PermissionDenied => return Ok(()),
         entries => entries?,
     };
@@ -295,11 +294,11 @@ fn sync_files(files: Vec<&Path>) -> io::Result<()> {
     files.into_iter().try_for_each(|path| OpenOptions::new().append(true).open(path)?.sync_all())
 }
 
-/// Has the disk take the names in a folder.
+/// Syncs the names in a folder to disk.
 #[cfg(unix)]
 fn sync_folder(path: &Path) -> io::Result<()> {
     match File::open(path).and_then(|folder| folder.sync_all()) {
-        // File systems that cannot do it, and folders that may be written to and not read.
+        // Some file systems cannot do it, and some folders are writable but not readable.
         Err(e)
             if matches!(
                 e.kind(),
@@ -312,7 +311,7 @@ fn sync_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Other systems do it without being asked.
+/// Other systems do this by themselves.
 #[cfg(not(unix))]
 fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
@@ -326,7 +325,7 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// Returns the path that links lead to, whether or not a file is there.
+/// Returns the path to which links lead, whether or not a file exists there.
 fn followed(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..LINKS {
@@ -338,7 +337,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
     Err(Error::new(ErrorKind::InvalidInput, "its links lead in a circle"))
 }
 
-/// Gives a new file the rights of the one that it replaces, and its owner where that is allowed.
+/// Gives a new file the permissions of the one that it replaces, and its owner if that is allowed.
 fn take_over(file: &File, there: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -355,7 +354,7 @@ fn taken() -> Error {
 /// Returns the path ".NAME.what" next to NAME.
 ///
 /// # Errors
-/// Fails if the path has no name of its own, such as "..".
+/// Fails if the path does not end in a name, such as "..".
 pub fn hidden(path: &Path, what: &str) -> io::Result<PathBuf> {
     let none = || Error::new(ErrorKind::InvalidInput, "it has no name of its own");
     let mut hidden = OsString::from(".");
@@ -364,8 +363,8 @@ pub fn hidden(path: &Path, what: &str) -> io::Result<PathBuf> {
     Ok(path.with_file_name(hidden))
 }
 
-/// Returns a path next to `path` that nothing else has: ".NAME.PROCESS-NUMBER.what". It is in the
-/// same folder, since a rename cannot leave its file system.
+/// Returns a unique path next to `path`: ".NAME.PROCESS-NUMBER.what". It is in the same folder,
+/// since a rename cannot leave its file system.
 ///
 /// # Errors
 /// Fails as [`hidden`] does.
@@ -380,9 +379,9 @@ pub fn temporary(path: &Path, what: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Removes the partial files and directories that a killed program has left next to `target` while
-/// it was writing there, of those that are `ours`. One stays if its process is alive, or if the
-/// system does not say whether it is.
+/// Removes partial files and directories that are `ours`, left next to `target` by a program that
+/// was killed while writing. One stays if its process is alive, or if the system does not reveal
+/// whether it is.
 pub fn sweep_away(target: &Path, ours: impl Fn(&Path) -> bool) {
     let Some(name) = target.file_name() else {
         return;
@@ -410,14 +409,14 @@ fn is_gone(process: u32) -> bool {
     processes.join("self").exists() && !processes.join(process.to_string()).exists()
 }
 
-/// Removes the file or directory at a path, if there is one. A failure is ignored, because nothing
-/// can be done about a file system that refuses.
+/// Removes the file or directory at a path, if there is one. Ignores a failure, because there is no
+/// remedy for it.
 pub fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
-/// Makes a file that grows beyond a limit of the system an error of the write, in place of a signal that
-/// ends the process. It holds for this thread and those that it starts from now on.
+/// Makes a write beyond the system's limit for a file's size an error, in place of a signal that ends the
+/// process. This applies to this thread and those that it starts from now on.
 ///
 /// # Errors
 /// Fails if the system does.
@@ -438,7 +437,7 @@ pub fn is_same(file: &File, path: &Path) -> bool {
         let id = |m: &Metadata| (m.dev(), m.ino());
         matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if id(&a) == id(&b))
     }
-    // Elsewhere a file that is open keeps its name.
+    // On other systems an open file keeps its name.
     #[cfg(not(unix))]
     {
         let _ = file;

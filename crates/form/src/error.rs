@@ -276,8 +276,8 @@ const COMPARED: usize = 2_000;
 
 /// Returns the known word that was probably meant, if one is close enough.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // The time of a comparison is proportional to the product of the lengths, so long, hostile
-    // words are not compared.
+    // The time of a comparison is proportional to the product of the lengths. Long, hostile words
+    // are therefore not compared.
     const LONGEST: usize = 100;
     let known = known.into_iter().take(COMPARED);
     let near = known

@@ -7,7 +7,7 @@ use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 use std::time::Instant;
 
-/// The time since a start, which may be in the future. The clock only goes forward.
+/// The time since a start, which may be in the future. The clock never goes back.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     start: Instant,
@@ -20,7 +20,7 @@ impl Clock {
         Clock { start: Instant::now() + std::time::Duration::from(delay) }
     }
 
-    /// Creates a clock that shows a second, so times before its creation can be written.
+    /// Creates a clock that shows one second, which leaves room for times before its creation.
     #[allow(clippy::disallowed_methods, reason = "here is where time comes in")]
     pub fn at_one_second() -> Clock {
         let now = Instant::now();
@@ -46,10 +46,10 @@ impl Clock {
         }
     }
 
-    /// Reads the calendar clock, by which the kernel stamps packets, together with this one.
+    /// Reads the calendar clock, with which the kernel stamps packets, together with this one.
     pub fn calendar(&self) -> Calendar {
         let mut best = Calendar { now: self.now(), reads: TimeSpec::new(0, 0) };
-        // A thread that loses the processor between two readings tries again.
+        // If the thread loses the processor between the readings, it tries again.
         for _ in 0..3 {
             let before = self.now();
             let reads = clock_gettime(ClockId::CLOCK_REALTIME);
@@ -65,15 +65,15 @@ impl Clock {
     }
 
     /// Waits until a file is ready, until `deadline`, or for `most`, which is less than a second.
-    /// Returns true if a file is ready. Before the start none is.
+    /// Returns true if a file is ready. Before the start no file is.
     pub fn wait(&self, deadline: Time, most: Duration, files: &mut [PollFd]) -> bool {
         let left = deadline.since(self.now()).min(most);
         let left = TimeSpec::new(0, (left.as_ps() / 1_000) as i64);
         match ppoll(files, Some(left), None) {
             Ok(ready) => ready > 0,
             Err(Errno::EINTR) => false,
-            // With these arguments ppoll fails in no other way. A spinning loop would be worse than
-            // lateness.
+            // With these arguments ppoll fails only due to signals. A spinning loop would be worse
+            // than lateness.
             Err(_) => {
                 std::thread::yield_now();
                 false
@@ -90,8 +90,8 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Returns the time of a stamp of the kernel that is at most `apart` from the reading. Another
-    /// one was made before the calendar was set, and the time is that of the reading.
+    /// Returns the time of a kernel time stamp that is at most `apart` from the reading. Any other
+    /// stamp was made before the calendar was set, and the result is the time of the reading.
     pub fn time(&self, stamp: TimeSpec, apart: Duration) -> Time {
         let (stamp, reads): (std::time::Duration, std::time::Duration) =
             (stamp.into(), self.reads.into());

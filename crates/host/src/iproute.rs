@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::process::{Command, Output, Stdio};
 
-/// The reason why iproute2 did not do as asked.
+/// The reason why a command of iproute2 failed.
 #[derive(Debug)]
 pub enum Error {
     /// The program is not installed.

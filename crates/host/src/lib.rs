@@ -1,4 +1,4 @@
-//! The host of programs that move real packets (Linux): its clock, and its network commands.
+//! The host of programs that move real packets (Linux): the clock and the network commands.
 #![cfg(target_os = "linux")]
 
 mod clock;

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct Units {
     /// Bits per second per unit of capacities and demands without a unit.
     pub rate: f64,
-    /// Seconds per unit of delays without a unit. Without it they are left out.
+    /// Seconds per unit of delays without a unit. If it is `None`, such delays are left out.
     pub delay: Option<f64>,
 }
 
@@ -25,7 +25,7 @@ pub(crate) enum Property {
     Latitude(f64),
     /// In bit/s.
     Rate(f64),
-    /// The same, without a unit in the file: the default one is assumed.
+    /// A rate without a unit in the file. The default unit is assumed.
     AssumedRate(f64),
     /// A rate of zero.
     NoRate,
@@ -35,10 +35,10 @@ pub(crate) enum Property {
     Length(f64),
 }
 
-/// The reason why the value of a quantity is not taken.
+/// The reason why the value of a quantity is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unsound {
-    /// No quantity of its kind, or a negative one.
+    /// Not a quantity of its kind, or a negative one.
     Value,
     /// A delay without a unit, in the absence of --delay-unit.
     NoUnit,
@@ -121,7 +121,7 @@ pub(crate) fn finite(text: &str) -> Option<f64> {
 fn quantity(text: &str, unit: impl Fn(&str) -> Option<f64>) -> Option<f64> {
     let text = text.trim();
     let is_unit = |c: char| c.is_alphabetic() || c == '/' || c == 'µ';
-    // The unit are the trailing letters; 1e6 has its exponent before digits.
+    // The unit consists of the trailing letters. In 1e6, digits follow the exponent's letter.
     let at = text
         .rfind(|c: char| !is_unit(c))
         .map_or(0, |i| i + text[i..].chars().next().map_or(0, char::len_utf8));

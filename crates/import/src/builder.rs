@@ -22,7 +22,7 @@ pub(crate) struct Builder {
     /// The directions in the file, by link: `there` and `back`.
     given_ways: Vec<[bool; 2]>,
     /// True if each direction of a link may be in the file. Otherwise a second link between two
-    /// nodes is parallel to the first, whatever its direction.
+    /// nodes is parallel to the first, regardless of its direction.
     directed: bool,
     /// The number of links read, including parallel ones.
     given: usize,
@@ -48,7 +48,7 @@ pub(crate) struct Properties {
     off: bool,
 }
 
-/// Returns a number that is finite: the product of one with its unit may not be.
+/// Returns a finite number, because the product of a number with its unit may be infinite.
 pub(crate) fn bounded(number: f64) -> f64 {
     number.min(f64::MAX)
 }
@@ -92,7 +92,7 @@ impl Builder {
         self.topology.name = name.trim().chars().take(limits::NAME).collect();
     }
 
-    /// Adds a remark, unless it is there already.
+    /// Adds a remark unless it already exists.
     pub fn remark(&mut self, remark: impl Into<String>) {
         let (remark, remarks) = (remark.into(), &mut self.topology.remarks);
         if remarks.len() < limits::REMARKS && !remarks.contains(&remark) {
@@ -135,7 +135,7 @@ impl Builder {
         unique
     }
 
-    /// Stores a property of a node; only its place matters.
+    /// Stores a property of a node. Only its place matters.
     pub fn locate(&mut self, node: usize, property: Property) {
         match property {
             Property::Longitude(x) => self.places[node][0] = Some(x),
@@ -209,7 +209,7 @@ impl Builder {
             self.loops += 1;
             return Ok(());
         }
-        // With the rate of --rate it would be a link that the file says is not there.
+        // With the rate of --rate it would be a link that does not exist according to the file.
         if properties.off {
             self.off += 1;
             return Ok(());
@@ -236,7 +236,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Adds a demand; a demand of zero, or from a node to itself, is skipped.
+    /// Adds a demand. Skips a demand of zero, or from a node to itself.
     pub fn demand(
         &mut self,
         from: usize,
@@ -283,7 +283,7 @@ impl Builder {
         Ok(self.topology)
     }
 
-    /// Completes each direction by the other one.
+    /// Completes each direction from the other one.
     fn complete_directions(&mut self) {
         for link in &mut self.topology.links {
             let (there, back) = (link.there, link.back);
@@ -298,7 +298,7 @@ impl Builder {
     }
 }
 
-/// Completes a direction by the other one. A length gives a delay, too.
+/// Completes a direction from the other one. A length also gives a delay.
 fn complete(way: &mut Way, other: Way) {
     way.rate = way.rate.or(other.rate);
     if way.delay.is_none() && way.length.is_none() {

@@ -10,7 +10,8 @@ use csv::{ReaderBuilder, StringRecord, Trim};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-// Not "a" and "b", which are as likely the ends of the first link of a list without a header.
+// "a" and "b" are missing, because they may as well be the ends of the first link in a list without
+// a header.
 const FROM: &[&str] = &["from", "source", "src", "node1"];
 const TO: &[&str] = &["to", "target", "destination", "dst", "node2"];
 
@@ -130,7 +131,7 @@ fn delimiter(text: &str) -> u8 {
 ///
 /// # Errors
 ///
-/// Fails if the text is not such a list, or if it names an unknown node.
+/// Fails if the text is not such a list, or names an unknown node.
 pub fn demands(text: &str, topology: &Topology, units: &Units) -> Result<Vec<Demand>, ImportError> {
     let text = limits::check(text, limits::TEXT)?;
     let example = "for example: from,to,rate, or from,to,rate_mbps";

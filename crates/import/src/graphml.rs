@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A declared attribute.
 struct Key<'a> {
     name: &'a str,
-    /// The type of element that has it: `node`, `edge`, `graph` or `all`.
+    /// The type of element that has the attribute: `node`, `edge`, `graph` or `all`.
     of: &'a str,
     /// The default value.
     default: Option<&'a str>,

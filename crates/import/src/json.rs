@@ -58,7 +58,8 @@ fn node<'a>(
     by_name.extend(label.map(|label| (label, index)));
     builder.attributes(index, scalars(node));
     if node.contains_key("pos") {
-        // networkx has places in a unit square or on a canvas there, topohub degrees.
+        // In these fields networkx has places in a unit square or on a canvas, but topohub has
+        // degrees.
         builder.remark(
             "`pos` of nodes has no unit and is left out: `longitude` and `latitude` are degrees.",
         );

@@ -1,4 +1,4 @@
-//! The limits of inputs. They are far beyond published topologies, and keep a hostile file from
+//! The limits of inputs. They are far beyond published topologies, and prevent a hostile file from
 //! exhausting the memory.
 
 use crate::ImportError;
@@ -15,12 +15,12 @@ pub const DEMANDS: usize = 1_000_000;
 pub const DEPTH: usize = 32;
 /// The maximum number of attributes of an XML element.
 pub const ATTRIBUTES: usize = 100;
-/// The maximum length of a name, in characters; longer ones are truncated.
+/// The maximum length of a name, in characters. Longer ones are truncated.
 pub const NAME: usize = 60;
 /// The maximum number of remarks.
 pub(crate) const REMARKS: usize = 100;
 
-/// The maximum length of the name of a measured flow, in characters; longer ones are truncated. Two
+/// The maximum length of the name of a measured flow, in characters. Longer ones are truncated. Two
 /// IPv6 addresses with their interfaces and ports fit.
 pub const FLOW_NAME: usize = 150;
 
@@ -33,7 +33,7 @@ pub(crate) fn cut(text: &str, most: usize) -> &str {
 /// The maximum size of a text of measurements, in bytes.
 pub const MEASURED: usize = 512 << 20;
 
-/// Rejects a text of more than `most` bytes, and drops a byte-order mark, which belongs to no format.
+/// Rejects a text of more than `most` bytes, and drops a byte-order mark, which is not part of any format.
 pub(crate) fn check(text: &str, most: usize) -> Result<&str, ImportError> {
     if text.len() > most {
         let message = format!("the text has {} bytes; at most {most} are read", text.len());

@@ -7,7 +7,7 @@ use crate::builder::{Builder, Properties};
 use crate::error::{ImportError, quote};
 use crate::topology::Topology;
 
-/// The sections that are read; others are skipped.
+/// The sections that are read. Others are skipped.
 #[derive(Clone, Copy, PartialEq)]
 enum Section {
     Meta,
@@ -79,7 +79,7 @@ fn header(content: &str, at: usize) -> Result<Section, ImportError> {
     })
 }
 
-/// Returns the words of an entry; each parenthesis is one.
+/// Returns the words of an entry. Each parenthesis is a word.
 fn words(content: &str) -> Vec<&str> {
     let mut words = Vec::new();
     for word in content.split_whitespace() {

@@ -1,4 +1,4 @@
-//! The text of files: encodings, and numbers that JSON does not have.
+//! The text of files: encodings, and numbers that JSON lacks.
 
 use std::borrow::Cow;
 
@@ -41,7 +41,7 @@ pub(crate) fn numbers(text: &str) -> Cow<'_, str> {
     }
     let mut whole = String::new();
     let (mut copied, mut quoted, mut escaped) = (0, false, false);
-    // The beginning of a value outside of texts.
+    // True at the beginning of a value outside texts.
     let mut value = true;
     for (at, c) in text.char_indices() {
         match c {

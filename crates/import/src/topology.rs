@@ -38,7 +38,7 @@ pub struct Link {
     pub to: usize,
     /// The direction from `from` to `to`.
     pub there: Way,
-    /// The direction from `to` to `from`: as `there`, unless the file has it.
+    /// The direction from `to` to `from`. It equals `there` unless the file has it.
     pub back: Way,
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Xml<'i> {
 
 impl<'i> Xml<'i> {
     /// Parses XML without a DTD. Rejects inputs that are slow to parse: deeply nested elements, or
-    /// very many attributes.
+    /// elements with many attributes.
     pub fn parse(text: &'i str) -> Result<Xml<'i>, ImportError> {
         let newlines = text.match_indices('\n').map(|(i, _)| i + 1);
         let starts: Vec<usize> = std::iter::once(0).chain(newlines).collect();

@@ -435,8 +435,7 @@ impl Builder<'_, '_> {
         mix
     }
 
-    /// Rejects queues to which flows respond only jointly, because it is unknown which of them
-    /// moves.
+    /// Rejects queues to which flows respond only jointly, because the one that moves is unknown.
     fn check_unique(&self, real: &[usize]) -> Result<(), MarginsError> {
         let n = real.len();
         let mut matrix = DMatrix::<f64>::zeros(n, n);

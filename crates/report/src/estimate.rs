@@ -12,7 +12,7 @@ pub struct Estimate {
     /// `None` for a single run.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub half_width: Option<f64>,
-    /// The number of runs in the mean, at least one.
+    /// The number of runs averaged, at least one.
     pub runs: usize,
 }
 

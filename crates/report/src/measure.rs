@@ -26,8 +26,8 @@ impl Figure {
                 let each: Vec<_> = entities.iter().map(|&e| self.over_time(run, e)).collect();
                 match self.across {
                     Across::Each => each,
-                    // A flow without a value was not active, so it does not count in the mean or
-                    // the fairness.
+                    // A flow without a value was not active, so neither the mean nor the fairness
+                    // includes it.
                     _ => vec![combine(self.across, each.iter().flatten().copied())],
                 }
             })

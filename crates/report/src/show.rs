@@ -81,7 +81,7 @@ pub fn row(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
     row_beside(values, unit, 0.0)
 }
 
-/// Returns a row as [`row`] does. If the unit for a value as large as `size` is larger, uses that, so that
+/// Returns a row as [`row`] does. If the unit for a value as large as `size` is larger, uses that. So
 /// adjacent rows share their unit.
 pub fn row_beside(values: &[Option<Estimate>], unit: MetricUnit, size: f64) -> Vec<String> {
     let means = values.iter().flatten().map(|v| unit.settled(v.mean).abs());

@@ -360,10 +360,10 @@ fn longest(text: &str, intervals: bool) -> u16 {
     widths.max().unwrap_or_default()
 }
 
-/// Keeps every column as wide as its cells if there is room, so that a row is a line. Otherwise a
+/// Keeps every column as wide as its cells if there is room. Then a row is a line. Otherwise a
 /// column is at least as wide as its longest value with its interval, or else as its longest word,
-/// so that none is broken. If there is no room for that, columns move closer together, and then
-/// words of the header may be broken. Returns whether there is room.
+/// so none is broken. If there is no room for that, columns move closer together, and then words of
+/// the header may be broken. Returns whether there is room.
 fn keep_words_whole(table: &mut Table) -> bool {
     let of = |row: &comfy_table::Row, intervals: bool| -> Vec<u16> {
         let cells = row.cell_iter();
@@ -456,8 +456,8 @@ fn records(table: &Table) -> String {
     out.join("\n")
 }
 
-/// Colours the words of verdicts in a text after the layout, so that codes take no room in it. The
-/// words begin a line, before a column or a colon, or end it.
+/// Colours the words of verdicts in a text. This follows the layout, so codes take no room in it.
+/// The words begin a line, before a column or a colon, or end it.
 pub(crate) fn paint(text: String, style: Style) -> String {
     if !style.colour {
         return text;

@@ -102,7 +102,7 @@ pub fn versus<'a>(
 /// The name of the group of a measurement without a given one.
 pub const UNNAMED: &str = "all";
 
-/// Gives the flows of measurements the name of the other runs' group, so that they share its rows.
+/// Gives the flows of measurements the name of the other runs' group so that they share its rows.
 /// This applies if the measurements have no given group and the others have exactly one.
 pub fn pair_measured(stored: &mut [Stored]) {
     let mut names: Vec<String> = Vec::new();

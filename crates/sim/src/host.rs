@@ -29,7 +29,7 @@ pub struct Host {
     dice: Dice,
     /// The time at which the host has processed the latest packet.
     free: Time,
-    /// It is boxed, because most hosts have none.
+    /// The rest, boxed because most hosts have none.
     rest: Option<Box<Rest>>,
 }
 

@@ -62,9 +62,9 @@ const HALVINGS: usize = 30;
 const PINNINGS: usize = 8;
 /// The relative change of D below which it is rounding and carries no information.
 const ROUNDING: f64 = 1e-15;
-/// The number of Newton steps allowed after the residuals over all links are within the tolerance,
-/// so that those of single links can follow. It is also the number of rounds over single links
-/// without an improvement.
+/// The number of Newton steps allowed for the residuals of single links after those over all links
+/// are within the tolerance. It is also the number of rounds over single links without an
+/// improvement.
 const PATIENCE: usize = 8;
 
 /// Finds the rates and prices of the equilibrium.

@@ -98,7 +98,7 @@ impl State<'_> {
             return Vec::new();
         }
         let place: BTreeMap<LinkId, usize> = full.iter().copied().zip(0..).collect();
-        // The flows whose rates follow the price, by the full links for which they pay.
+        // The flows with rates that follow the price, by the full links for which they pay.
         let paid = problem.routes().path_prices(&solution.prices);
         let mut columns: BTreeSet<Vec<u8>> = BTreeSet::new();
         // The flows of each link, and whether it is on their reverse path.

@@ -162,7 +162,7 @@ struct Driver<'a> {
 
 impl<'a> Driver<'a> {
     fn new(options: &'a Options, log: Log) -> Result<Driver<'a>, RunError> {
-        // Only a process that runs nothing but a gateway was started as one by the service manager.
+        // The service manager starts only processes that are gateways and have no other function.
         let (mut kept, manager) =
             if options.signals { (notify::kept(), Manager::connect()) } else { Default::default() };
         let signals = options.signals.then(signals).transpose()?;

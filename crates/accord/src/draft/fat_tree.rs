@@ -17,7 +17,7 @@ fn aggregation(pod: usize, i: usize) -> String {
     format!("p{pod}-agg{i}")
 }
 
-/// Returns the name of the `i`-th core switch of those at aggregation switch `agg`.
+/// Returns the name of the `i`-th core switch at aggregation switch `agg`.
 fn core(pods: usize, agg: usize, i: usize) -> String {
     format!("core{}", (agg - 1) * (pods / 2) + i)
 }
@@ -53,7 +53,7 @@ pub(super) fn paths(pods: usize, flows: usize, seed: u64) -> Vec<Vec<String>> {
     let half = pods / 2;
     let mut dice = Dice::new(seed, 0, Purpose::Template);
     let mut below = |n: usize| (dice.uniform() * n as f64) as usize;
-    // Hosts by number, pod by pod and edge switch by edge switch.
+    // Hosts are numbered pod by pod and edge switch by edge switch.
     let hosts = pods * half * half;
     let place = |n: usize| (n / (half * half) + 1, n / half % half + 1, n % half + 1);
     let mut path = || {

@@ -31,7 +31,7 @@ use std::str::FromStr;
 pub struct Template {
     /// The name.
     pub name: &'static str,
-    /// A sentence that describes it.
+    /// A one-sentence description.
     pub doc: &'static str,
     /// The sizes of the template.
     pub sizes: &'static [Size],
@@ -46,7 +46,7 @@ pub struct Size {
     pub default: usize,
     /// The minimum and the maximum.
     pub range: [usize; 2],
-    /// A sentence that describes it.
+    /// A one-sentence description.
     pub doc: &'static str,
 }
 
@@ -79,31 +79,31 @@ pub const TEMPLATES: &[Template] = &[
     },
 ];
 
-/// A scenario that is to be made from a template.
+/// A scenario to make from a template.
 #[derive(Clone, Debug)]
 pub struct New {
     /// The name of the template, one of [`TEMPLATES`].
     pub template: String,
     /// Number of flows.
     pub flows: Option<usize>,
-    /// Number of bottlenecks in a row, of `parking-lot`.
+    /// The number of consecutive bottlenecks of `parking-lot`.
     pub hops: Option<usize>,
-    /// Number of pods, of `fat-tree`.
+    /// The number of pods of `fat-tree`.
     pub pods: Option<usize>,
-    /// Rate of the links; of a dumbbell, of its bottleneck.
+    /// The rate of the links, or of the bottleneck of a dumbbell.
     pub rate: Rate,
-    /// Propagation delay of a link. By default 10 ms in a dumbbell, 5 ms in a parking lot and 1 ms in a
-    /// fat tree.
+    /// The propagation delay of a link. The default is 10 ms in a dumbbell, 5 ms in a parking lot and 1 ms in
+    /// a fat tree.
     pub delay: Option<Duration>,
     /// The congestion controller.
     pub controller: String,
     /// The queue discipline.
     pub discipline: String,
-    /// The limit of the queue, such as "1 BDP". A fat tree has the limit that is the default of files.
+    /// The limit of the queue, such as "1 BDP". A fat tree uses the default limit of files.
     pub limit: String,
     /// Length of the run.
     pub duration: Duration,
-    /// Seed of the random parts: senders and receivers, start times.
+    /// The seed of the random parts: senders, receivers and start times.
     pub seed: u64,
 }
 
@@ -138,7 +138,7 @@ pub struct DraftError {
     pub value: String,
     /// The fault and the expectation.
     pub message: String,
-    /// A hint on how to mend it, if one is known.
+    /// A hint at the remedy, if one is known.
     pub hint: Option<String>,
 }
 
@@ -205,7 +205,7 @@ impl New {
         }
     }
 
-    /// Returns the error of the argument whose value stands at the place of an error in the text.
+    /// Returns the error of the argument whose value is at the place of an error in the text.
     fn of(&self, error: &TextError) -> DraftError {
         let there = error.origin.text.get(error.span.clone()).unwrap_or_default();
         let delay = self.delay.map(|delay| delay.to_string());
@@ -293,7 +293,7 @@ impl Scenario<'_> {
         draft.out
     }
 
-    /// Returns the size of that name, which is one of the template's.
+    /// Returns the size with this name, which is one of the template's.
     fn size(&self, name: &str) -> usize {
         let found = self.sizes.iter().find(|(known, _)| *known == name);
         found.expect("the template has it").1

@@ -3,7 +3,7 @@
 use accord_units::{Duration, Rate};
 use std::fmt::{Display, Write as _};
 
-/// The text of a scenario file in progress.
+/// The text of a scenario file under construction.
 #[derive(Default)]
 pub struct Draft {
     /// The text so far.
@@ -54,8 +54,8 @@ impl Draft {
         self.line(format_args!("start = {{ uniform = [\"0 s\", \"{latest}\"] }}"));
     }
 
-    /// Adds the table of links, one line each, with the queue discipline if there is one, and with
-    /// what differs in the reverse direction.
+    /// Adds the table of links, one line each, with the queue discipline, if any, and the
+    /// differences in the reverse direction.
     pub fn links(&mut self, links: &[Line], queue: Option<&str>) {
         self.table("link");
         for link in links {

@@ -66,7 +66,7 @@ impl Draft {
         self.measured.flows[flow].samples.push(Sample { time, quantity, value });
     }
 
-    /// Adds a remark, unless it is there.
+    /// Adds a remark unless it already exists.
     pub fn remark(&mut self, text: impl Into<String>) {
         let (text, remarks) = (text.into(), &mut self.measured.remarks);
         if remarks.len() < limits::REMARKS && !remarks.contains(&text) {

@@ -49,7 +49,7 @@ struct Tests {
     first: Option<f64>,
     offset: f64,
     intervals: usize,
-    /// True if the test came as events, so a document after them repeats it.
+    /// True if the test came as events. A document after them then repeats it.
     events: bool,
     /// True after an omitted interval (`--omit`), at whose end the clock of the test restarts.
     omitted: bool,
@@ -145,13 +145,13 @@ impl Tests {
             return;
         };
         if end > start && bytes > 0.0 {
-            // The sums last some milliseconds longer than the intervals.
+            // The sums cover a few milliseconds more than the intervals.
             let length = self.length / (end - start);
             self.total(sums, quantity, bytes * part * length, draft);
         }
     }
 
-    /// Adds a total that grows evenly during the intervals, unless intervals have it.
+    /// Adds a total that grows evenly during the intervals, unless the intervals contain it.
     fn total(&self, sums: &Value, quantity: Quantity, value: f64, draft: &mut Draft) {
         let Some(flow) = self.of(sums).filter(|flow| !draft.has(*flow, quantity)) else {
             return;
@@ -163,7 +163,7 @@ impl Tests {
         );
     }
 
-    /// Begins a test. Its times count from its own start.
+    /// Begins a test, whose times count from its own start.
     fn begin(&mut self, start: &Value, draft: &mut Draft) {
         let mss = number(start, "tcp_mss").or_else(|| number(start, "tcp_mss_default"));
         let mss = mss.filter(|mss| (1.0..=65_535.0).contains(mss));

@@ -162,7 +162,7 @@ pub fn read(format: Format, contents: impl AsRef<[u8]>) -> Result<Measured, Impo
         pcap::read(contents.as_ref(), &mut draft);
         return draft.finish(format.quantities());
     }
-    // A record with invalid bytes may be damaged, and the others are not.
+    // A record with invalid bytes may be damaged, but the others are not.
     let text = decoded_in_part(contents.as_ref());
     let text = limits::check(&text, limits::MEASURED)?;
     match format {

@@ -1,8 +1,8 @@
 //! Captures of packets: pcap and pcapng, of TCP at either end and of UDP, which carries QUIC.
 //!
-//! A flow is a direction of a connection that carries data. Amounts are of whole packets of IP. A capture at a
-//! sender has packets longer than those on the wire, which its network card cuts (TSO): their headers count as
-//! often as there are segments in them.
+//! A flow is a direction of a connection that carries data. Amounts are those of whole IP packets. A capture
+//! at a sender has packets longer than those on the wire, which the network card cuts (TSO). Their headers
+//! count once per segment.
 
 use super::draft::Draft;
 use super::{Quantity, Sample};
@@ -14,19 +14,20 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// The capacity of the reader's buffer: more than the longest packet of a capture.
 const BUFFER: usize = 1 << 20;
-/// The least share of a connection's payload that the way back has as a flow of its own.
+/// The least share of a connection's payload with which the reverse direction counts as a separate
+/// flow.
 const LEAST_SHARE: f64 = 0.01;
 /// The most segments that wait for their acknowledgement.
 const MOST_WAITING: usize = 1 << 20;
 /// The most connections.
 const MOST_CONNECTIONS: usize = 10_000;
-/// The payload of a segment where the capture has no handshake, and the longest of one that is no burst.
+/// The payload of a segment if the capture has no handshake, and the longest payload that is not a burst.
 const USUAL_MSS: u64 = 1460;
 const LONGEST: u64 = 9000;
 /// Link types without a name in the library: Linux's of all devices, version 2, and BSD's of IP.
 const LINUX_SLL2: Linktype = Linktype(276);
 const BSD_RAW: Linktype = Linktype(12);
-/// An end is near if the other one takes this many times as long to answer.
+/// The ratio of the ends' times to answer above which the faster end is near.
 const NEAR: f64 = 4.0;
 
 /// Returns true for the first bytes of a capture.
@@ -44,7 +45,8 @@ type End = (IpAddr, u16);
 /// A direction of a connection.
 #[derive(Default)]
 struct Way {
-    /// The interface of the capture on which it was seen first. Others see the same packets again.
+    /// The interface of the capture on which it was first seen. Other interfaces see the same
+    /// packets again.
     interface: Option<u32>,
     /// The payload.
     payload: u64,
@@ -172,7 +174,7 @@ fn packets(
     }
 }
 
-/// Takes in a packet. Returns `None` if it is neither TCP nor UDP.
+/// Takes a packet. Returns `None` if it is neither TCP nor UDP.
 fn packet(
     connections: &mut BTreeMap<(bool, End, End), Connection>,
     time: f64,
@@ -180,7 +182,8 @@ fn packet(
     link: Linktype,
     data: &[u8],
 ) -> Option<()> {
-    // A capture may have the first bytes of packets only, and long lengths in their headers.
+    // A capture may contain only the first bytes of packets, with the full lengths in their
+    // headers.
     let sliced = match link {
         Linktype::ETHERNET => LaxSlicedPacket::from_ethernet(data).ok()?,
         Linktype::LINUX_SLL => LaxSlicedPacket::from_ip(data.get(16..)?).ok()?,
@@ -246,7 +249,7 @@ fn packet(
     Some(())
 }
 
-/// Takes in a segment of TCP with a payload and headers of these sizes.
+/// Takes a TCP segment with a payload and headers of these sizes.
 fn tcp(
     connection: &mut Connection,
     at: usize,
@@ -265,11 +268,12 @@ fn tcp(
     }
 }
 
-/// Notes the sizes and distances that a handshake shows.
+/// Notes the sizes and times that a handshake shows.
 fn handshake(connection: &mut Connection, at: usize, time: f64, segment: &TcpSlice<'_>) {
     let other = 1 - at;
     if segment.syn() {
-        // The sizes of options in segments of the other way follow from those that both ends take.
+        // The sizes of options in segments of the other direction follow from the options that both
+        // ends accept.
         let mss = segment.options_iterator().flatten().find_map(|option| match option {
             TcpOptionElement::MaximumSegmentSize(mss) => Some(u64::from(mss)),
             _ => None,
@@ -292,17 +296,17 @@ impl Way {
         self.samples.push(Sample { time, quantity, value });
     }
 
-    /// Takes in data that begins at a number of TCP.
+    /// Takes data that begins at a TCP sequence number.
     fn data(&mut self, time: f64, (seq, payload): (u32, u64), headers: u64) {
         if self.samples.is_empty() {
             for quantity in [Quantity::Sent, Quantity::Arrived, Quantity::Retransmitted] {
                 self.sample(time, quantity, 0.0);
             }
         }
-        // The maximum segment size has no options in it [RFC 6691].
+        // The maximum segment size excludes options [RFC 6691].
         let options = headers.saturating_sub(40).min(40);
         let mss = self.mss.map_or(USUAL_MSS, |mss| mss.saturating_sub(options)).max(1);
-        // Without a handshake only a burst is known to be cut.
+        // Without a handshake, only a burst is certain to be cut.
         let cut = self.mss.is_some() || payload > LONGEST;
         let segments = if cut { payload.div_ceil(mss) } else { 1 };
         let whole = (payload + segments * headers) as f64;
@@ -320,7 +324,7 @@ impl Way {
         } else {
             self.repeated += segments as f64;
             self.sample(time, Quantity::Retransmitted, self.repeated);
-            // It is not known which of the two is acknowledged [Karn's algorithm].
+            // It is unknown which of the two is acknowledged [Karn's algorithm].
             let within = |e: u32| {
                 e.wrapping_sub(seq).cast_signed() > 0 && end.wrapping_sub(e).cast_signed() >= 0
             };
@@ -345,7 +349,7 @@ impl Way {
         if self.arrived > before {
             self.sample(time, Quantity::Arrived, self.arrived);
         }
-        // Data that waited for a repair says nothing of the path.
+        // Data that waited for a repair does not measure the path.
         if let Some(sent) = sent.filter(|sent| !again && *sent <= time) {
             self.sample(time, Quantity::Rtt, time - sent);
         }

@@ -1,9 +1,10 @@
 //! qlog: JSON text sequences [RFC 7464], JSON lines, or one JSON document with traces.
 //!
-//! Supported are the drafts since 2022 (`quic:packet_sent`), version 0.3 and the drafts from 02 on
-//! (`transport:packet_sent`), and draft-00 and -01, whose events are lists of the values named by
-//! `event_fields`. Some stacks rename fields and events; the names of aioquic, mvfst, picoquic and
-//! quinn are known. A file has the view of one end, and records the packets that it sent.
+//! The reader supports the drafts since 2022 (`quic:packet_sent`), version 0.3 and the drafts from
+//! 02 on (`transport:packet_sent`), and draft-00 and -01, whose events are lists of the values
+//! named by `event_fields`. Some stacks rename fields and events. The names of aioquic, mvfst,
+//! picoquic and quinn are known. A file has the view of one end, and records the packets that it
+//! sent.
 
 use super::Quantity;
 use super::draft::Draft;
@@ -191,7 +192,7 @@ impl Trace {
         })
     }
 
-    /// Returns the data of an event. A list may have a value more than `event_fields` names.
+    /// Returns the data of an event. A list may have one value more than `event_fields` names.
     fn data<'v>(&self, event: &'v Value) -> &'v Value {
         let named = self.field(event, &["data"]);
         let last = || event.as_array()?.iter().rfind(|value| value.is_object());
@@ -315,7 +316,7 @@ impl Trace {
             for quantity in [Quantity::Sent, Quantity::Arrived, Quantity::Lost] {
                 let mut total = 0.0;
                 for (time, _, more) in connection.counts.iter().filter(|c| c.1 == quantity) {
-                    // Losses are single events; without one there were none.
+                    // Losses are single events, so without events there were no losses.
                     if quantity == Quantity::Lost {
                         if total == 0.0 {
                             draft.add(flow, connection.first, quantity, total);
@@ -421,7 +422,7 @@ fn space(data: &Value) -> u8 {
     }
 }
 
-/// Returns a finite number; old versions have numbers as texts.
+/// Returns a finite number. Old versions have numbers as texts.
 fn any_number(value: &Value) -> Option<f64> {
     let value = match value {
         Value::String(text) => text.parse().ok()?,

@@ -1,4 +1,4 @@
-//! The records of a JSON text: a sequence of values, or lists inside of one value.
+//! The records of a JSON text: a sequence of values, or lists inside a single value.
 //!
 //! A damaged record is skipped, and reading resumes at the next one [RFC 7464 §2.3]. Between
 //! records there may be white space, commas and the separators of JSON text sequences.
@@ -93,9 +93,9 @@ fn value(text: &str) -> Option<Result<(Value, usize), Error>> {
     Some(value.map(|value| (value, values.byte_offset())))
 }
 
-/// Reads a text that is one value, and is truncated or has damaged records in its lists named
+/// Reads a text that is a single value, and is truncated or has damaged records in its lists named
 /// `key`. Calls `damaged` for each such record. Returns `None` if there is no such list, or if
-/// other parts are damaged, too.
+/// other parts are also damaged.
 pub fn mend(
     text: &str,
     key: &str,

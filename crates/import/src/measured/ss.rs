@@ -7,9 +7,9 @@
 //! while sleep 0.1; do date +%s.%N; ss -tinH state established; done
 //! ```
 //!
-//! The time may also be in front of each line, as `ts` of moreutils puts it there.
+//! The time may also be in front of each line, as with `ts` of moreutils.
 //!
-//! A connection is a line with its two addresses, followed by its figures on indented lines, or on
+//! A connection is a line with its two addresses, followed by its values on indented lines, or on
 //! the same line with `-O`.
 
 use super::draft::Draft;
@@ -22,10 +22,10 @@ pub fn read(text: &str, draft: &mut Draft) {
     let mut now: Option<f64> = None;
     // The name of the connection to which the next lines belong.
     let mut connected: Option<String> = None;
-    // True if they belong to a socket that listens, and has no peer.
+    // True if they belong to a listening socket, which has no peer.
     let mut listens = false;
     let mut last_time = f64::NEG_INFINITY;
-    // The latest figures of each connection.
+    // The latest values of each connection.
     let mut last: BTreeMap<String, Vec<(Quantity, f64)>> = BTreeMap::new();
     let (lines, whole) = (text.lines().count(), text.ends_with('\n'));
     for (i, line) in text.lines().enumerate() {
@@ -146,8 +146,8 @@ pub fn time(line: &str) -> Option<f64> {
     Some(seconds)
 }
 
-/// Returns the time at the start of a line, and the rest of the line behind one space. A queue, which
-/// may stand there, too, is shorter than the seconds since 1970.
+/// Returns the time at the start of a line, and the rest of the line after one space. A queue length, which
+/// may also be there, is shorter than the seconds since 1970.
 pub fn stamped(line: &str) -> Option<(f64, &str)> {
     let (word, rest) = line.split_once([' ', '\t'])?;
     let whole = word.split(['.', ',']).next().unwrap_or(word);

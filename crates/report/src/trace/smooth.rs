@@ -1,5 +1,5 @@
-//! The number of samples over which the lines of a plot are averaged, so that single packets and
-//! bursts do not make them jagged.
+//! The number of samples over which the lines of a plot are averaged to hide single packets and
+//! bursts.
 
 use crate::compare::Outline;
 use accord_record::Run;
@@ -13,7 +13,7 @@ const ROUND_TRIPS: f64 = 2.0;
 const LONGEST_WINDOW: f64 = 0.01;
 
 /// Returns the number of samples, an odd one, over which the lines of a run are smoothed. They span
-/// several packets and round trips, so that single packets and bursts are invisible.
+/// several packets and round trips, so single packets and bursts are invisible.
 pub fn window(
     outline: &Outline,
     engine: Engine,

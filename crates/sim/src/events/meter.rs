@@ -1,4 +1,4 @@
-//! Limits on the ends of third-party stacks, so that no end can hang a run.
+//! Limits on the ends of third-party stacks. They prevent an end from hanging a run.
 
 use accord_units::{Bytes, Duration, Time};
 

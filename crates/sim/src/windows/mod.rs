@@ -1,8 +1,8 @@
 //! The windows engine: conservative parallel simulation on one thread [Chandy and Misra 1979;
 //! Bryant 1977], without events of packets.
 //!
-//! The network is divided into *parts*. All senders together are one part. Each *shared link*, which is a
-//! link that several parts feed or whose queue matters, is another. All other links are *cut-through*: they
+//! The network is divided into *parts*. All senders together are one part. Each *shared link* is another: a
+//! link that several parts feed, or one with a queue that matters. All other links are *cut-through*: they
 //! belong to the part that feeds them. A packet that leaves a part reaches the next one no earlier than after
 //! a propagation delay, the *lookahead*. So a part can be computed by itself up to its *safe time*, the least
 //! sum of a feeding part's clock and lookahead. The part then handles all packets of that window at once: a

@@ -110,7 +110,7 @@ pub struct StreamSender<C = AnyController> {
     duplicates: u64,
     pacer: Pacer,
     board: Board,
-    /// It is boxed, because it is unused while nothing is lost or marked.
+    /// The state of losses, boxed because it is unused while nothing is lost or marked.
     loss_state: Box<LossState>,
 }
 

@@ -126,7 +126,7 @@ impl<P> Repairs<P> {
         self.until = now + KEEPING;
     }
 
-    /// Sets the round-trip time, which determines the time for which a packet is kept.
+    /// Sets the round-trip time, which determines the lifetime of kept packets.
     pub fn set_round_trip(&mut self, round_trip: Duration) {
         self.patience = patience(round_trip);
     }

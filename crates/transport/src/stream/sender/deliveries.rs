@@ -2,8 +2,8 @@
 //!
 //! Each packet records the data delivered before it was sent. The newest packet that an
 //! acknowledgement reports gives the sample. This is the number of bytes delivered since that
-//! packet was sent, divided by the time in which they were sent or that in which they were
-//! acknowledged, whichever is longer.
+//! packet was sent, divided by the longer of the times of their transmission and of their
+//! acknowledgement.
 //!
 //! Departures. A receiver's echo identifies the transmission that arrived, so the round-trip time
 //! is never ambiguous. The state of a packet is that of its latest transmission, as in TCP. If an
