@@ -17,7 +17,7 @@ import time
 
 
 def made(program, experiment, threads):
-    """Seconds on the wall and the peak of resident memory in MB."""
+    """The wall-clock time in seconds, and the peak of resident memory in MB."""
     with tempfile.TemporaryDirectory() as out:
         command = [program, "reproduce", experiment, "--quiet", "--fresh", "-o", out]
         before = time.monotonic()

@@ -36,7 +36,7 @@ for work in WORKS:
         if "PROGRAM TOTALS" in function:
             sums["all"] = count
             continue
-        # Methods stand in files of their own: accord_sim::windows::ends::<impl accord_sim::windows::engine::Engine>::pump.
+        # Methods are in separate files: accord_sim::windows::ends::<impl accord_sim::windows::engine::Engine>::pump.
         bare = re.sub(r"<impl ([^>]*)>", r"\1", function.split(" [")[0].partition(":")[2])
         sums[next(name for name, (pattern, _) in GROUPS.items() if re.search(pattern, bare))] += count
     for name, count in sums.items():

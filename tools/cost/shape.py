@@ -26,7 +26,7 @@ LOADS = [1, 10, 50, 90, 100]
 
 
 def many(flows, discipline="droptail", limit=20, controller="newreno"):
-    """Flows of 4 Mbps on average over one bottleneck, with access links of their own."""
+    """Flows of 4 Mbps on average over one bottleneck, each with its own access links."""
     return f"""
         [topology.dumbbell]
         rate = "{4 * flows} Mbps"
@@ -44,7 +44,7 @@ def many(flows, discipline="droptail", limit=20, controller="newreno"):
 
 
 def far(hops):
-    """Ten flows over so many links in a row, 36 ms there and back."""
+    """Ten flows over this number of consecutive links, 36 ms there and back."""
     links = "".join(
         f"""
         [link.l{k}]
@@ -72,7 +72,7 @@ def far(hops):
 
 
 def loaded(percent):
-    """A hundred senders with a rate of their own, which load the bottleneck so."""
+    """A hundred senders with individual rates, which together give this load of the bottleneck."""
     return f"""
         [topology.dumbbell]
         rate = "400 Mbps"
@@ -106,7 +106,7 @@ def run(program, place, text, seconds):
 
 
 def cost(program, pairs, text, first, last):
-    """Nanoseconds of CPU per packet-hop, the median of so many pairs of runs."""
+    """Nanoseconds of CPU per packet-hop, the median over this number of pairs of runs."""
     found = []
     with tempfile.TemporaryDirectory() as place:
         for _ in range(pairs):
@@ -123,7 +123,7 @@ def main():
     arguments.add_argument("--pairs", type=int, default=3)
     asked = arguments.parse_args()
     kinds = [
-        # A flow has some 2000 packet-hops a second.
+        # A flow has about 2000 packet-hops per second.
         ("flows", "flows", FLOWS, many, lambda n: max(0.4, 10_000 / n)),
         ("links of a path", "links", HOPS, far, lambda k: max(10, 200 // k)),
         ("load, %", "load [%]", LOADS, loaded, lambda p: 2000 // p),

@@ -31,7 +31,7 @@ def means(directory):
 
 
 def call(line, place, stdout=None):
-    """Runs a program, or ends with what it says."""
+    """Runs a program, or ends with its message."""
     done = subprocess.run(line, check=False, cwd=place, stdout=stdout or subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     if done.returncode:
         sys.exit(done.stderr)
@@ -50,7 +50,7 @@ def main():
             call([*path, "-o", "emulated", "--csv", *iperf], place)
             with open(Path(place) / "path.toml", "w", encoding="utf-8") as file:
                 call([*path, "--set", "duration=25 s", "--print"], place, file)
-            # The flow back has the acknowledgements in the emulation, and nothing to send in packets.
+            # The reverse flow carries the acknowledgements in the emulation, and nothing in packets.
             stop = ["--set", 'flow.to-client.stop="1 ms"']
             call([program, "run", "path.toml", "-e", "packet", "-o", "packets", "--csv", *stop], place)
             e, p = means(Path(place) / "emulated"), means(Path(place) / "packets")

@@ -29,7 +29,7 @@ QUANTITIES = ["throughput", "rtt", "retransmissions"]
 
 
 class Attached:
-    """A controller that is attached, until the end of the block."""
+    """A controller that stays attached until the end of the block."""
 
     def __init__(self, program, controller):
         self.program = program
@@ -142,14 +142,14 @@ while True:
 
 
 def busy():
-    """Return the processor time of the machine in seconds, idle time left out."""
+    """Return the processor time of the machine in seconds, without idle time."""
     words = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
     times = [int(word) for word in words]
     return (sum(times[:8]) - times[3] - times[4]) / os.sysconf("SC_CLK_TCK")
 
 
 def network(rate):
-    """Make two namespaces joined by a link of the given rate in Mbps, and return their names."""
+    """Create two namespaces joined by a link of the given rate in Mbps, and return their names."""
     names = [f"accord-{os.getpid()}-{side}" for side in "ab"]
     for name in names:
         subprocess.run(["ip", "netns", "add", name], check=True)

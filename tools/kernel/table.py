@@ -26,7 +26,7 @@ QUANTITIES = ["throughput", "rtt", "retransmissions"]
 
 
 def measured(program):
-    """Return what the program prints of the runs."""
+    """Return the program's output on the runs."""
     command = [program, "run", SCENARIO, "--engine", "packet,live", "--reps", "3", "--json"]
     done = subprocess.run([*command, "-o", "runs/kernel-table"], stdout=subprocess.PIPE, text=True)
     if done.returncode not in (0, 1):
@@ -67,7 +67,7 @@ def rows(record):
 
 
 def deviations(table):
-    """Return by how much the kernel deviates from ours, live: the part, and its half-width."""
+    """Return the live deviation of the kernel from ours: the fraction, and its half-width."""
     known = {}
     for row in table:
         key = (row["setting"], row["algorithm"], row["quantity"])

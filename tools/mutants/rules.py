@@ -30,7 +30,7 @@ CONDITION = re.compile(r"(\s*(?:\} else )?(?:if|while) )(.*) (?:&&|\|\|) (.*) \{
 
 
 def another(number):
-    """A number near to it."""
+    """Returns a number near to this one."""
     digits = number.replace("_", "")
     if "." in digits or "e" in digits:
         return repr(float(digits) * 1.15 or 0.1)
@@ -49,7 +49,7 @@ def numbers(code, start=0):
 
 
 def changes(lines):
-    """The index of a line, and the line that takes its place."""
+    """Yields the index of a line, and the line that replaces it."""
     for i, line in enumerate(lines):
         if "#[cfg(test)]" in line:
             return

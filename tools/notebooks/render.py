@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 NOTEBOOKS = ROOT / "docs/notebooks"
 PAGES = ROOT / "docs/src/notebooks"
 
-# Pictures as SVG with text as text, the same whenever they are made.
+# Pictures are SVG with text as text, and reproducible.
 SETUP = """
 %config InlineBackend.figure_formats = ["svg"]
 %config InlineBackend.print_figure_kwargs = {"metadata": {"Date": None}}
@@ -36,7 +36,7 @@ def executed(file: Path) -> nbformat.NotebookNode:
 
 
 def drawn(notebook: nbformat.NotebookNode) -> list[list[dict]]:
-    """Return what each slider drew, in the order of the notebook."""
+    """Return the picture of each slider, in the order of the notebook."""
     widgets = notebook.metadata.get("widgets", {})
     state = widgets.get("application/vnd.jupyter.widget-state+json", {}).get("state", {})
     models = (model["state"] for model in state.values() if model["model_name"] == "OutputModel")
@@ -84,7 +84,7 @@ def page(file: Path) -> None:
 
 
 def main() -> None:
-    """Render those that are named, or all."""
+    """Render the named notebooks, or all."""
     PAGES.mkdir(exist_ok=True)
     for file in sorted(NOTEBOOKS.glob("*.ipynb")):
         if not sys.argv[1:] or file.stem in sys.argv[1:]:

@@ -15,7 +15,7 @@ class Slow(accord.Controller):
     """Slow start without an end, as NewReno's without a loss."""
 
     def on_ack(self, ack, path, now):
-        """Grow by what was acknowledged."""
+        """Grow by the acknowledged data."""
         if not ack.in_recovery and ack.window_limited:
             self.window += ack.bytes
 
@@ -29,7 +29,7 @@ class Pass(accord.Discipline):
 
 
 class PassBoth(Pass):
-    """Passes everything, and is asked at departures, too."""
+    """Passes everything, and is also asked at departures."""
 
     def on_departure(self, packet, sojourn, queue, now):
         """Pass."""

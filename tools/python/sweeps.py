@@ -39,9 +39,9 @@ def alone(scenario: accord.Scenario, runs: int) -> float:
 
 
 def beside(processes: int) -> tuple[float, float]:
-    """Return the seconds and the CPU time per run of plain processes at once, without Dask.
+    """Return the seconds and the CPU time per run of simultaneous plain processes, without Dask.
 
-    What two of them take longer per run than one is the machine's: other programs, shared caches.
+    If two of them take longer per run than one, the machine is the cause: other programs, shared caches.
     """
     code = "import sys; sys.path.insert(0, sys.argv[1]); import sweeps; sweeps.child()"
     command = [sys.executable, "-c", code, str(Path(__file__).parent), str(RUNS // processes)]
@@ -119,7 +119,7 @@ def main() -> None:
 
 
 def speedup(times: dict[int, tuple[float, float]]) -> float:
-    """Return what the second one gains in time."""
+    """Return the speed-up of the second one."""
     return times[1][0] / times[2][0]
 
 

@@ -4,7 +4,7 @@
     PATH=$PWD/target/release:$PATH python3 tools/stacks/six.py
 
 Live runs need root, an idle machine and 20 s each: six, three times. Figures are means over runs with 95 %
-confidence intervals. A live run that the machine was too busy for is named on the standard error.
+confidence intervals. A live run on too busy a machine is named on the standard error.
 """
 
 import math

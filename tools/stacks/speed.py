@@ -5,7 +5,7 @@
 
 Each row is the difference between runs of 40 s and of 10 s, so the start of the program and the
 handshakes do not count. Times are CPU times of the user, the least of five runs. A packet is a datagram
-that either end sends. Two runs of one setting have to have one digest.
+that either end sends. Two runs of one setting must have the same digest.
 """
 
 import os
@@ -16,7 +16,7 @@ LENGTHS = (10, 40)
 
 
 def run(program, stack, count, seconds):
-    """The packets, the CPU time and the digest of a run."""
+    """Return the packets, the CPU time and the digest of a run."""
     child = subprocess.Popen([program, stack, str(count), str(seconds)], stdout=subprocess.PIPE, text=True)
     out = child.stdout.read()
     _, status, usage = os.wait4(child.pid, 0)

@@ -74,7 +74,7 @@ def by_flows(plot):
 
 
 def by_law():
-    """A tenth of the link, so a run can last 30 s: AVD takes some 7 s to adapt its capacity."""
+    """A tenth of the link, so a run can last 30 s: AVD takes about 7 s to adapt its capacity."""
     rows = [("flows", "fair share, packets per round trip", "queue, `xia05`", "per flow", "data, of the link", "queue, `accord`", "per flow", "data, of the link")]
     for flows in (10, 30, 60, 100, 200, 400):
         row = [flows, digits(0.98 * PIPE / 10 / flows)]

@@ -96,7 +96,7 @@ each = [
 
 
 def compared(load, law, mean, controller):
-    """The mean completion time over that of processor sharing with 95 % confidence, and the difference."""
+    """The mean completion time relative to processor sharing with 95 % confidence, and the difference."""
     found = []
     for seed in SEEDS:
         transfers = arrivals(load, law, mean, seed)

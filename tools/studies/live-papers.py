@@ -5,7 +5,7 @@ import sys
 from study import digits, run, table
 
 ENGINES = ("theory", "fluid", "packet", "live")
-# Scenario, the settings of its points, and the checks that are shown.
+# The scenario, the settings of its points, and the checks shown.
 SHOWN = {
     "xia05-fig11": (["law = accord"], ["long flow 1 alone", "two long flows", "short flows beside two long flows"]),
     "har02-fig7": ([f"law = accord, packet = {p}" for p in ("1000 B", "250 B")], ["flow 2 again, on: five shares", "flow 2 again, on: short flows"]),

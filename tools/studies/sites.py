@@ -35,7 +35,7 @@ def shares():
 
 
 def capacity():
-    """Tunnels while 12 Mbps are there for contracts of 15."""
+    """Tunnels with 12 Mbps available for contracts of 15."""
     rows = [("limit of each tunnel", "a", "b", "c", "lost packets")]
     for point in run("sites-capacity"):
         lost = digits(point.mean("core", "drops"), 2)
@@ -44,7 +44,7 @@ def capacity():
 
 
 def lie():
-    """What the receiver reports of a tunnel that claims more weight than was agreed."""
+    """The receiver's report on a tunnel that claims more weight than agreed."""
     rows = [("weight in use", "c gets", "the receiver reports", "a", "b")]
     for point in run("sites-lie"):
         queued = digits(point.mean("c", "accumulation_estimate") / 1e3, 3)
@@ -80,7 +80,7 @@ REAL = [f'flow.{site}.control="140 B"' for site in "abc"]
 
 
 def live():
-    """What tunnels get in packets and between real gateways."""
+    """The rates of tunnels in packets and between real gateways."""
     runs = [run("sites", "--point", "cross=none", engine="packet,live", sets=REAL) for _ in range(2)]
     rows = [("bottleneck", "", "packet", "live", "live against packet")]
     for points in zip(*runs):
@@ -124,7 +124,7 @@ def beside():
 
 
 def changes():
-    """The same where something changes, or a site lies."""
+    """The same with a change, or with a site that lies."""
     rows = [("scenario", "point", "", "a", "b", "c")]
     for scenario in ("sites-capacity", "sites-path", "sites-lie"):
         sites = "ab" if scenario == "sites-path" else "abc"

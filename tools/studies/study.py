@@ -22,7 +22,7 @@ def fits(have, wanted):
 
 
 class Recorded:
-    """What scenarios/results.txt has of an experiment, which `./test` compares with runs."""
+    """The entry of an experiment in scenarios/results.txt, which `./test` compares with runs."""
 
     def __init__(self, experiment):
         self.found = []
@@ -40,14 +40,14 @@ class Recorded:
             raise SystemExit(f"scenarios/results.txt has no {experiment}")
 
     def __call__(self, name, engine="packet", **at):
-        """The value of the one check whose name begins so."""
+        """The value of the only check whose name begins in this way."""
         found = [float(v) for p, e, n, _, v in self.found if e == engine and n.startswith(name) and fits(p, at)]
         if len(found) != 1:
             raise SystemExit(f"{len(found)} records of {name}, {engine}, {at}")
         return found[0]
 
     def met(self, engine="packet", **at):
-        """How many checks are met, and how many there are."""
+        """The number of checks that are met, and their total."""
         found = [verdict for p, e, _, verdict, _ in self.found if e == engine and fits(p, at)]
         return found.count("met"), len(found)
 
@@ -75,7 +75,7 @@ class Point:
         return any(e == engine and n.startswith(name) for e, n in self.checks)
 
     def measured(self, name, engine="packet"):
-        """The value of the one check whose name begins so."""
+        """The value of the only check whose name begins in this way."""
         found = [c["measured"] for (e, n), c in self.checks.items() if e == engine and n.startswith(name)]
         if len(found) != 1:
             raise SystemExit(f"{len(found)} checks of {name}, {engine}: {list(self.checks)}")
@@ -83,12 +83,12 @@ class Point:
 
 
 def called(*words):
-    """What the program prints. Its exit code tells of verdicts, which the pages do not state."""
+    """The program's output. Its exit code depends on verdicts, which the pages do not state."""
     done = subprocess.run(["accord", *words], capture_output=True, text=True)
     if not done.stdout:
         raise SystemExit(f"accord {' '.join(words)}\n{done.stderr}")
     if done.returncode == 3:
-        # A live run without a verdict, whose figures are not worth a page.
+        # A live run without a verdict, whose values do not belong on a page.
         print(done.stderr.strip(), file=sys.stderr)
     return done.stdout
 
@@ -102,7 +102,7 @@ def run(scenario, *options, engine="packet", sets=()):
 
 
 def digits(value, count=3):
-    """A number with so many digits at least, and all of those before the point."""
+    """A number with at least this number of digits, and all of those before the point."""
     if value == 0:
         return "0"
     exponent = int(f"{value:.{count - 1}e}".split("e")[1])

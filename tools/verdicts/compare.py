@@ -2,7 +2,7 @@
 
     python3 tools/verdicts/compare.py target/release/accord rfc9743 buffers
 
-runs the packs, by default all, over each family that they are for, with three seeds and without rivals.
+runs the packs, by default all, over each of their families, with three seeds and without rivals.
 It prints the sections that fail and are not recorded, and the recorded ones that did not fail, and ends
 with 1 if there are any. A section that three seeds do not decide is not a failure. A line of the record: family, pack,
 section and reason, separated by " | ".
@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 RECORD = pathlib.Path(__file__).with_name("record.txt")
-# Neither answers congestion, and neither is a rival of one that does.
+# Neither responds to congestion, and neither is a rival of a family that does.
 NO_SUBJECTS = {"none"}
 
 

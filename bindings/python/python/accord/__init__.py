@@ -7,7 +7,7 @@ Example:
     >>> comparison.passed
     True
 
-Read a scenario by `load`, `parse` or `dumbbell`, change it by `Scenario.with_`, and run it by
+Read a scenario with `load`, `parse` or `dumbbell`, change it with `Scenario.with_`, and run it with
 `Scenario.run` or `Scenario.compare`, which return a `Run` and a `Comparison`. `sweep` runs many
 points, `border` finds where a property ends, and `Scenario.stability_map` computes margins.
 `Controller` and `Discipline` are the base classes of your own, `shares` solves for fair rates, and

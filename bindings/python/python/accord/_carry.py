@@ -1,4 +1,4 @@
-"""The dispatch of the batches of a sweep, with repetition of those that are lost."""
+"""The dispatch of the batches of a sweep, with repetition of lost ones."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Carrier:
             self._crew.close(list(self._waiting), finished)
 
     def _fill(self) -> None:
-        """Send batches until as many as possible are under way."""
+        """Send batches until the maximum number is under way."""
         ahead = self._crew.ahead()
         while len(self._waiting) < ahead and (self._lost or self._left > 0):
             self._send(self._lost.pop() if self._lost else Task(self._next(ahead)))
@@ -86,7 +86,7 @@ class Carrier:
     def _next(self, ahead: int) -> Batch:
         size = 1
         if self._made > 0:
-            # At the end batches become smaller, so all workers end together.
+            # Batches become smaller at the end, so all workers end together.
             seconds = self._task_seconds if self._crew.batches else THREAD_SECONDS
             size = int(seconds / max(self._spent / self._made, 1e-6)) + 1
             size = max(1, min(size, self._left // ahead))
@@ -104,7 +104,7 @@ class Carrier:
         future.add_done_callback(self._arrived.put)
 
     def _taken(self, future: Any) -> Done | None:
-        """Return the result of a task, if it is the first of its batch and is one."""
+        """Return the result of a task if it has one and is the first of its batch to end."""
         task = self._waiting.pop(future, None)
         if task is None:
             # Another worker was faster.
@@ -115,7 +115,7 @@ class Carrier:
         except (CancelledError, Exception) as e:
             if not self._crew.lost(future) or task.losses >= LOSSES:
                 raise
-            # The cluster lost the task, as after a restart of the scheduler. It is repeated.
+            # The cluster lost the task, for example by a restart of the scheduler. It is repeated.
             task.losses += 1
             if not self._warned:
                 self._warned = True

@@ -56,7 +56,7 @@ class Crew:
 
     @property
     def batches(self) -> bool:
-        """True if a task has a cost of its own, so batches are long."""
+        """True if a task itself has a cost, so batches are long."""
         return self._threads is None
 
     @property
@@ -128,7 +128,7 @@ class Crew:
                     "no worker has this build of Accord", "install one wheel everywhere"
                 )
             workers = [w for w in fit if w not in self._slow] or fit
-        # Dask has it; unlike pickle it takes classes of a notebook.
+        # Dask includes it. Unlike pickle it accepts classes of a notebook.
         content = needed("cloudpickle", "a cluster").dumps(batch)
         return self._client.submit(received, content, workers=workers, pure=False)
 
@@ -142,7 +142,7 @@ class Crew:
             others = set(processing).difference(self._slow, self._refused)
             return self.submit(batch) if others else None
         except OSError:
-            # There is no scheduler at this moment.
+            # There is no scheduler at the moment.
             return None
 
     def _avoid(self, workers: Iterable[str]) -> None:

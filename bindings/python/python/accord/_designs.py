@@ -31,7 +31,7 @@ class Range:
         else:
             value = self.low + (self.high - self.low) * part
         if self.whole:
-            # Each whole number, the ends included, has an equal part.
+            # Each whole number, including the ends, has an equal part.
             value = min(math.floor(self.low + (self.high - self.low + 1) * part), int(self.high))
         return value if self.unit is None else f"{_short(value)} {self.unit}".strip()
 
@@ -75,7 +75,7 @@ def between(
 
 
 def quantity(value: float | str) -> tuple[float, str | None]:
-    """Return number and unit of a value; the unit of a plain number is None."""
+    """Return the number and the unit of a value. The unit of a plain number is None."""
     if not isinstance(value, str):
         return float(value), None
     found = _QUANTITY.fullmatch(value)

@@ -12,7 +12,7 @@ def needed(module: str, what: str) -> Any:
     """Return a module of an optional dependency.
 
     Raises:
-        ImportError: The package is not installed; the message has the command that installs it.
+        ImportError: The package is not installed. The message has the command that installs it.
 
     """
     try:
@@ -28,7 +28,7 @@ def whole(name: str, value: Any) -> int:
     """Return a whole number, which may be one of NumPy, or a float such as those of pandas.
 
     Raises:
-        TypeError: It is none.
+        TypeError: The value is not a whole number.
 
     """
     try:

@@ -1,4 +1,4 @@
-"""Exercises of notebooks, with numbers of each student's own."""
+"""Exercises of notebooks, with individual numbers for each student."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._shares import shares
 
 @dataclass(frozen=True)
 class Grade:
-    """The verdict on an answer; a notebook shows it.
+    """The verdict on an answer, shown in a notebook.
 
     Attributes:
         question: The question, with the student's numbers.
@@ -73,7 +73,7 @@ class Exercise:
     hint: str = ""
 
     def case(self, student: str) -> dict[str, Any]:
-        """Return a student's numbers. A name always gives the same ones, in any case of letters."""
+        """Return a student's numbers, which depend only on the name, in any case of letters."""
         key = f"{self.question}\n{student.strip().lower()}"
         rest = int.from_bytes(hashlib.blake2b(key.encode(), digest_size=16).digest(), "big")
         drawn = {}

@@ -47,7 +47,7 @@ def from_graph(
         seed: The seed of the random flows.
 
     Raises:
-        AccordError: The graph has a mistake; the message says which and where.
+        AccordError: The graph has a mistake. The message names it and its place.
 
     Example:
         >>> import accord, networkx
@@ -96,7 +96,7 @@ def from_graph(
 
 
 def _plain(value: Any) -> Any:
-    """Return a number of NumPy as one of Python."""
+    """Return a NumPy number as a Python number."""
     if hasattr(value, "item"):
         return value.item()
     raise TypeError(f"{type(value).__name__} cannot be written as JSON")

@@ -53,7 +53,7 @@ class StabilityMap:
 
     @property
     def stable(self) -> NDArray[np.bool_]:
-        """True where small deviations die away."""
+        """True where small deviations decay."""
         return np.asarray(self.growth < 0)
 
     @property
@@ -158,7 +158,7 @@ def stability_map(
     packets: int,
     progress: _show.Fraction | bool | None,
 ) -> StabilityMap:
-    """Compute a map, on all cores; see `Scenario.stability_map`."""
+    """Compute a map on all cores: see `Scenario.stability_map`."""
     if len(scenario.points) > 1:
         raise ValueError("the scenario is a sweep: expected one with a single point")
     if not 1 <= len(over) <= 2:
@@ -207,7 +207,7 @@ def _axis(path: str, given: list[Any]) -> tuple[str, str, NDArray[np.float64]]:
 
 
 def _chosen(count: int, packets: int) -> set[int]:
-    """Return about `packets` values of a parameter at which packets are run."""
+    """Return about `packets` values of a parameter for packet runs."""
     if packets == 0:
         return set()
     every = max(count // packets, 1)

@@ -12,7 +12,7 @@ from ._accord import Ack, Packet, Path, Queue
 
 
 def _check_callbacks(cls: type, base: type) -> None:
-    """Refuse methods that would never be called, and parameters that would hide attributes.
+    """Reject methods that would never be called, and parameters that would hide attributes.
 
     Raises:
         TypeError: The class has such a method or parameter.
@@ -125,7 +125,7 @@ class Controller:
         self.window = max(self.window / 2, self.packet)
 
     def on_idle(self) -> None:
-        """Handle the end of an idle time that was longer than the retransmission time-out."""
+        """Handle the end of an idle time longer than the retransmission time-out."""
 
     @classmethod
     def family_name(cls) -> str:
@@ -225,7 +225,7 @@ def check(value: Any) -> Any:
     """Return a class of controllers or disciplines.
 
     Raises:
-        TypeError: It is none, or it overrides no method.
+        TypeError: It is not such a class, or it overrides no method.
 
     """
     for base in (Controller, Discipline):

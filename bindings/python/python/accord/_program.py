@@ -1,4 +1,4 @@
-"""The program ``accord``, as the package installs it."""
+"""The program ``accord`` that the package installs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _build(files: Iterable[Path]) -> str:
 
 
 def _loaded(file: Path, name: str) -> Any:
-    """Return a class of a file, which may import its neighbours."""
+    """Return a class from a file, which may import its neighbours."""
     if not file.is_file():
         raise FileNotFoundError(f"there is no file {file}")
     module = f"accord_own_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:16]}"

@@ -21,14 +21,14 @@ class Reproduction:
     """The result of `reproduce`."""
 
     def __init__(self, scenario: Scenario, comparisons: list[Comparison]) -> None:
-        """Take the computed results; use `reproduce`."""
+        """Take the computed results. Use `reproduce` instead."""
         self.scenario = scenario
         self.comparisons = comparisons
         """A comparison per point of the experiment's sweep."""
 
     @property
     def checks(self) -> list[dict[str, Any]]:
-        """The expectations of all points with the measured figures and the verdicts."""
+        """The expectations of all points with the measured values and the verdicts."""
         points = zip(self.scenario.points, self.comparisons, strict=True)
         return [{"point": point} | check for point, c in points for check in c.checks]
 

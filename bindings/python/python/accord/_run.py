@@ -30,7 +30,7 @@ class Run:
     """The run of a point of a scenario in one engine."""
 
     def __init__(self, inner: _accord.Run, own: Sequence[Any] = ()) -> None:
-        """Wrap a run; use `Scenario.run` or `read`."""
+        """Wrap a run. Use `Scenario.run` or `read` instead."""
         self._inner = inner
         # A pickle needs the classes that the scenario may name.
         self._own = list(own)
@@ -43,7 +43,7 @@ class Run:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """The data that repeat the run and verify the repetition."""
+        """The data for repeating the run and verifying the repetition."""
         inner = self._inner
         return {
             "id": inner.id,
@@ -57,7 +57,7 @@ class Run:
 
     @property
     def notes(self) -> list[str]:
-        """Remarks on the run, such as a phase without an equilibrium."""
+        """Remarks on the run, for example on a phase without an equilibrium."""
         return self._inner.notes
 
     @property
@@ -181,7 +181,7 @@ class Run:
         return _plot.over_time([self._inner], metric, by, of, ax)
 
     def __eq__(self, other: object) -> bool:
-        """Compare the manifests, which have the digest of all that happened."""
+        """Compare the manifests, which have the digest of everything that happened."""
         return isinstance(other, Run) and self.manifest == other.manifest
 
     def __hash__(self) -> int:
@@ -247,7 +247,7 @@ class Comparison:
 
     @property
     def checks(self) -> list[dict[str, Any]]:
-        """The expectations of the engines that ran, with the measured figures and the verdicts."""
+        """The expectations of the engines that ran, with the measured values and the verdicts."""
         return list(self.summary["checks"])
 
     @property
@@ -307,7 +307,7 @@ class Comparison:
         return hash(tuple(self.runs))
 
     def __str__(self) -> str:
-        """Return title, point and tables as the terminal shows them."""
+        """Return the title, the point and the tables in the form of the terminal."""
         return self._text
 
     def __repr__(self) -> str:

@@ -28,7 +28,7 @@ Skip = Literal["steady"]
 
 
 class Scenario:
-    """A network with its flows, as a scenario file describes it.
+    """A network with its flows, as described by a scenario file.
 
     A scenario does not change. `with_` returns another one.
 
@@ -43,7 +43,7 @@ class Scenario:
     """
 
     def __init__(self, inner: _accord.Scenario) -> None:
-        """Wrap a scenario; use `load` or `parse`."""
+        """Wrap a scenario. Use `load` or `parse` instead."""
         if not isinstance(inner, _accord.Scenario):
             raise TypeError("accord.load and accord.parse make scenarios")
         self._inner = inner
@@ -72,7 +72,7 @@ class Scenario:
 
     @property
     def points(self) -> list[dict[str, str]]:
-        """The settings of each point of the sweeps; one empty dictionary without a sweep."""
+        """The settings of each point of the sweeps. Without a sweep it is one empty dictionary."""
         return [dict(point) for point in self._outline[4]]
 
     @property
@@ -106,7 +106,7 @@ class Scenario:
         else:
             text = self.text
             if parse(text, Path(file).name, own=self._inner.classes()).id != self.id:
-                # The id is then that of the name in `load`.
+                # The id is then derived from the name in `load`.
                 text = f"id = {_toml_inside(self.id)}\n{text}"
         _accord.write_file(fspath(file), text.encode())
 
@@ -149,7 +149,7 @@ class Scenario:
         return Scenario(self._set(settings, own))
 
     def _set(self, settings: Mapping[str, Value], own: Iterable[Class] = ()) -> _accord.Scenario:
-        """Return the scenario with other values, which are not checked yet."""
+        """Return the scenario with other values, which are not yet checked."""
         if not isinstance(settings, Mapping):
             raise TypeError(
                 "settings: expected values by their paths, such as {'duration': '5 s'}, "
@@ -284,7 +284,7 @@ class Scenario:
             _show.table(["link", "rate", "delay", "queue", "buffer"], links),
             _show.table(["flows", "number", "links", "controller"], groups),
         ]
-        # Theory takes milliseconds then.
+        # Theory then takes milliseconds.
         if sum(int(row[1]) for row in groups) <= 1000:
             try:
                 shown.append(self.run("theory", point=1)._picture())
@@ -511,7 +511,7 @@ def _named(value: str | Class) -> str:
 
 
 def controllers() -> dict[str, str]:
-    """Return the controllers that come with Accord: their names, with a line on each.
+    """Return the names of the controllers that come with Accord, with one line about each.
 
     Example:
         >>> import accord

@@ -67,7 +67,7 @@ def fraction(progress: Fraction | bool | None, title: str) -> Iterator[Fraction 
 
 
 def table(head: Sequence[str], rows: Sequence[Iterable[str]]) -> str:
-    """Return a table in HTML, of the first rows if there are many."""
+    """Return a table in HTML, with only the first rows if there are many."""
 
     def line(cells: Iterable[str], tag: str) -> str:
         inside = "".join(f"<{tag}>{html.escape(str(cell))}</{tag}>" for cell in cells)
@@ -92,7 +92,7 @@ def picture(draw: Callable[[Any], object], width: float = 6.4, height: float = 2
         from matplotlib.figure import Figure
     except ImportError:
         return ""
-    # Pyplot would change its current figure, and it is not safe for threads.
+    # Pyplot would change its current figure, and is not safe for threads.
     figure = Figure(figsize=(width, height), layout="constrained")
     try:
         draw(figure.add_subplot())

@@ -16,7 +16,7 @@ class Equilibrium:
 
     Attributes:
         start: The start of the phase in seconds.
-        end: Its end.
+        end: The end of the phase in seconds.
         error: The reason why there is no linearisation, or None. The rest is empty if there is
             none.
         stable: True if small deviations decay.

@@ -52,7 +52,7 @@ def key(
 
 
 def _sealed(key: str, content: bytes) -> bytes:
-    """Return a file with its digest in the place of `NO_DIGEST`.
+    """Return a file with its digest in place of `NO_DIGEST`.
 
     The digest covers the key and all bytes of the file, with `NO_DIGEST` in its own place.
     """
@@ -62,7 +62,7 @@ def _sealed(key: str, content: bytes) -> bytes:
 
 
 def _intact(key: str, content: bytes) -> bool:
-    """Return whether a file is as it was written for this key."""
+    """Return whether a file is unchanged since it was written for this key."""
     start = content.rfind(PREFIX)
     if start < 0:
         return False
@@ -110,7 +110,7 @@ class Store:
         return f"{self._root}/{key[:2]}/{key}.parquet"
 
     def has(self, key: str) -> bool:
-        """Return whether the store has a run, whose file is whole and belongs to this key."""
+        """Return whether the store has a run with a complete file that belongs to this key."""
         try:
             return _intact(key, self._fs.cat_file(self._path(key)))
         except OSError:

@@ -54,7 +54,7 @@ class Plan:
         return len(self.points) * self.reps
 
     def jobs(self) -> Iterator[Job]:
-        """Give the runs, point by point."""
+        """Yield the runs, point by point."""
         for i, k in itertools.product(range(len(self.points)), range(self.reps)):
             yield Job(i * self.reps + k, self.points[i], self.seeds[i] + k)
 
@@ -71,7 +71,7 @@ class Sweep:
     """The result of `sweep`. With a store, rows are read from there each time."""
 
     def __init__(self, plan: Plan, results: list[Result | None], made: int) -> None:
-        """Take the results; use `sweep`."""
+        """Take the results. Use `sweep` instead."""
         self._plan = plan
         self._results = results
         self.made = made
@@ -97,7 +97,7 @@ class Sweep:
         return [head | check for head, (_, checks) in self._all() for check in checks]
 
     def _all(self) -> Iterator[tuple[dict[str, Any], Result]]:
-        """Give the point and the seed of each run with its result."""
+        """Yield the point and the seed of each run with its result."""
         plan = self._plan
         for job in plan.jobs():
             head: dict[str, Any] = {name: job.settings.get(name) for name in plan.names}
@@ -111,7 +111,7 @@ class Sweep:
             yield head, result
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
-        """Give the `rows` one by one."""
+        """Yield the `rows` one by one."""
         for head, (means, _) in self._all():
             for mean in means:
                 yield head | mean
@@ -288,7 +288,7 @@ def _shown(row: dict[str, Any]) -> str:
 
 
 def _scale(values: list[Any]) -> tuple[dict[str, float], str, list[str]]:
-    """Return the places of values on an axis, and its unit; for words the words as ticks."""
+    """Return the places of values on an axis and its unit. Words become ticks."""
     known = {repr(value): value for value in values}
     try:
         numbers = {name: quantity(value) for name, value in known.items()}

@@ -140,7 +140,7 @@ def write(rows: list[dict[str, Any]], output: str | None) -> None:
 
 
 def check_output(name: str) -> None:
-    """Refuse a table that cannot be written, before the runs."""
+    """Reject a table that cannot be written, before the runs."""
     if not name.endswith((".csv", ".parquet")):
         raise ValueError(f"--output {name}: expected a name that ends in .csv or .parquet")
     folder = os.path.dirname(name) or "."
@@ -149,7 +149,7 @@ def check_output(name: str) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Carry out the command line."""
+    """Execute the command line."""
     settings: dict[str, Value] = {}
     for option in args.set:
         path, equals, value = option.partition("=")

@@ -47,7 +47,7 @@ class Done:
         results: The results by the numbers of the jobs; None where the store has it.
         made: The number of runs that the store did not have.
         seconds: The time taken.
-        refused: The worker and its build, if that differs. Then it has made no runs.
+        refused: The worker and its build, if the build differs. It has then made no runs.
 
     """
 
@@ -58,7 +58,7 @@ class Done:
 
 
 class Stop(Exception):
-    """The end of a sweep that was stopped."""
+    """The end of a stopped sweep."""
 
 
 def work(batch: Batch, stop: threading.Event | None = None) -> Done:
@@ -103,12 +103,12 @@ def work(batch: Batch, stop: threading.Event | None = None) -> Done:
 
 
 def received(content: bytes) -> Done:
-    """Carry out a batch that was pickled.
+    """Run a pickled batch.
 
-    Dask gives a worker up that fails while it reads a task. So it gets bytes.
+    Dask gives up a worker that fails while it reads a task. So the worker gets bytes.
 
     Raises:
-        AccordError: The worker cannot read the batch, such as one without the module of a class.
+        AccordError: The worker cannot read the batch, for example for lack of a class's module.
 
     """
     try:
