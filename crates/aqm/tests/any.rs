@@ -1,4 +1,4 @@
-//! Properties of every discipline, whatever happens to it.
+//! Properties of every discipline under any sequence of operations.
 
 use crate::common;
 use crate::values;
@@ -66,7 +66,7 @@ fn any_operation() -> impl Strategy<Value = (Duration, Operation)> {
     (any_gap(), operation)
 }
 
-/// A bit more than the longest duration that `any_values` makes.
+/// Slightly more than the longest duration from `any_values`.
 const LONGEST: Duration = Duration::from_secs(1001);
 
 fn behaves(mut aqm: AnyAqm, operations: Vec<(Duration, Operation)>) -> Result<(), TestCaseError> {
@@ -167,7 +167,7 @@ fn is_passive(aqm: &AnyAqm) -> bool {
     )
 }
 
-/// A discipline of another crate that marks whatever comes.
+/// A discipline of another crate that marks every packet.
 #[derive(Clone, Debug)]
 struct MarksAll;
 

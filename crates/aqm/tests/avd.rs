@@ -16,7 +16,8 @@ fn delay(avd: &Avd, seconds: f64) -> f64 {
     avd.virtual_delay(Time::from_secs_f64(seconds)).as_secs_f64()
 }
 
-/// Packets evenly spaced at `load`·C from `start` for `seconds`; the last arrival's time.
+/// Sends evenly spaced packets at `load`·C from `start` for `seconds`. Returns the time of the last
+/// arrival.
 fn constant(avd: &mut Avd, load: f64, start: f64, seconds: f64) -> f64 {
     let n = (load * C * seconds / 1000.0).round();
     let mut t = start;
@@ -46,8 +47,8 @@ fn poisson_arrivals_wait_as_in_an_m_d_1_queue() {
     assert!((mean / expected - 1.0).abs() < 0.03, "{mean} for {expected}");
 }
 
-/// Below the desired utilisation the virtual capacity rises by α·(γ·C − λ) a second, up
-/// to C, and nothing waits.
+/// Below the desired utilisation the virtual capacity rises by α·(γ·C − λ) per second, up to C, and
+/// nothing waits.
 #[test]
 fn underload_has_no_delay_and_earns_capacity() {
     let mut avd = avd(&[]);
@@ -109,7 +110,7 @@ fn the_virtual_delay_contains_the_physical_one_on_request() {
     assert_eq!(delay(&short, 0.0), 0.0);
 }
 
-/// The virtual queue holds no more than its longest delay, so it is empty that much later.
+/// The virtual queue holds no more than its longest delay, so it is empty after this time.
 #[test]
 fn the_virtual_queue_holds_no_more_than_its_longest_delay() {
     let mut avd = avd(&[("gain", Raw::Number(1e-6)), ("max_delay", text("10 ms"))]);
@@ -172,8 +173,8 @@ fn a_gain_beyond_the_feedback_delay_swings() {
     assert!(swinging > 0.2, "deviation {swinging}");
 }
 
-/// A flood takes the virtual capacity to zero; the delay is then its bound, and it goes
-/// once the flood is over.
+/// A flood reduces the virtual capacity to zero. The delay is then at its bound, and disappears
+/// after the flood.
 #[test]
 fn a_flood_shows_the_largest_delay_and_is_forgotten() {
     let mut avd = avd(&[("max_delay", text("200 ms"))]);

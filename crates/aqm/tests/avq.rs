@@ -11,8 +11,8 @@ fn avq(changes: &[(&str, Raw)]) -> Avq {
     Avq::new(&values("avq", changes))
 }
 
-/// With 2500 bytes of virtual buffer and C̃ all but fixed at 1.225 MB/s: two packets fit,
-/// the third does not; 0.5 ms later 612.5 bytes are gone and one fits again.
+/// With 2500 bytes of virtual buffer and C̃ almost fixed at 1.225 MB/s, two packets fit, but the
+/// third does not. 0.5 ms later 612.5 bytes are gone and one packet fits again.
 #[test]
 fn what_overflows_the_virtual_buffer_is_dropped() {
     let mut avq = avq(&[("gain", Raw::Number(1e-6)), ("buffer", text("2500 B"))]);
@@ -33,13 +33,14 @@ fn the_virtual_capacity_earns_by_time_and_pays_by_packets() {
         (0.0, Verdict::Pass, 9_798_800),
         (0.0, Verdict::Drop, 9_797_600),
         (0.001, Verdict::Pass, 9_797_870),
-        // Ten seconds bring more than the link has.
+        // Ten seconds add more than the capacity of the link.
         (10.001, Verdict::Pass, 9_998_800),
     ] {
         assert_eq!(offer(&mut avq, t), verdict, "{t}");
         assert_eq!(avq.virtual_capacity(), Rate::from_bps(bps), "{t}");
     }
-    // No less than nothing: after 2000 packets at once a tenth of a second brings 122 500 bytes per second.
+    // The capacity is never negative: after 2000 packets at once, a tenth of a second adds 122 500 bytes per
+    // second.
     let mut steep = self::avq(&[("gain", Raw::Number(1.0))]);
     for _ in 0..2000 {
         offer(&mut steep, 0.0);

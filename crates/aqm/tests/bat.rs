@@ -74,12 +74,12 @@ const FULL: u64 = 90;
 #[test]
 fn without_bandwidth_left_it_falls_by_the_offered_rate() {
     let mut d = Driven::new(&[&[], &[("decrease", Raw::Number(0.12))]]);
-    // 50 packets of 1000 B in 4 ms are 100 Mbit/s, 25 are 50. The queue of 90 packets has to come
-    // from somewhere: with 75 admitted and 90 queued the link has served less than it could, so
-    // the first period still has bandwidth left.
+    // 50 packets of 1000 B in 4 ms are 100 Mbit/s, 25 are 50. The queue of 90 packets cannot come
+    // from these arrivals: with 75 admitted and 90 queued the link has served less than it could,
+    // so the first period still has excess bandwidth.
     d.period(&[50, 25], FULL);
     near(d.transmit(0), 1.0);
-    // Now all that comes is served, and the queue is long.
+    // Now all arrivals are served, and the queue is long.
     d.period(&[50, 25], FULL);
     near(d.transmit(0), 1.0 * (1.0 - 0.06 * 1.0));
     near(d.transmit(1), 1.0 * (1.0 - 0.12 * 0.5));
@@ -146,10 +146,10 @@ fn bounds_come_before_the_signal() {
     // Above the floor it falls, by a factor of 0.06 less the floor's 40 %: 25 packets are 50 Mbit/s.
     d.period(&[25, 50, 0], FULL);
     near(d.transmit(0), 1.0 - 0.036 * 0.5);
-    // And when its rate is below the floor it rises at once, by w.
+    // If the rate is below the floor, T rises at once, by w.
     d.period(&[20, 0, 0], FULL);
     near(d.transmit(0), 1.0);
-    // Nothing offered: at the floor of none, whatever it was before.
+    // Nothing is offered, so T is 1 regardless of its previous value.
     near(d.transmit(2), 1.0);
     let before = d.transmit(1);
     d.period(&[0, 0, 0], FULL);
@@ -169,7 +169,7 @@ fn floors_change_the_constants() {
     d.period(&[50, 50, 50], 10);
     let excess = d.bat.excess_bandwidth().expect("it has one");
     (0..3).for_each(|i| near(d.transmit(i), fallen[i] + [0.014, 0.012, 0.006][i] * excess));
-    // Floors of more than the link leave nothing to share: only w brings rates up.
+    // Floors above the rate of the link leave nothing to share, so only w raises rates.
     let floors = [("min", text("80 Mbps"))];
     let mut d = Driven::new(&[&floors, &[("min", text("120 Mbps"))], &[]]);
     d.period(&[50, 50, 50], FULL);

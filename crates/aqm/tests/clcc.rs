@@ -25,7 +25,7 @@ fn values(shares: &[(f64, bool)], changes: &[(&str, Raw)]) -> Values {
     values
 }
 
-/// Dice that always show the same.
+/// Dice with a constant result.
 struct Fixed(f64);
 
 impl Entropy for Fixed {
@@ -89,7 +89,7 @@ impl Aimd for Puppet {
     }
 }
 
-/// A tenth of a second, which is a sample.
+/// Passes a tenth of a second, the period of samples.
 fn tenth(clcc: &mut Clcc<Puppet>, now: &mut Time, rates: &[(u64, u64)]) {
     for (i, (offered, admitted)) in rates.iter().enumerate() {
         let mut pass = |passes: bool, mbps: u64| {
@@ -188,7 +188,7 @@ fn the_loop_is_suspended_while_too_little_is_offered() {
     let (mut clcc, mut now) = (Clcc::over(Puppet::new(&[0.1, 0.1]), &without), Time::ZERO);
     let d = second(&mut clcc, &mut now, &[(90, 80), (20, 20)]);
     near(d[1], 0.1 * (1.0 - 0.2 * (1.0 - 20.0 / 80.0 * 70.0 / 30.0)));
-    // Below its floor, though that is more than its share.
+    // UDP is below its floor, which is more than its share.
     let mut puppet = Puppet::new(&[0.1, 0.1]);
     puppet.bounds[1].0 = 50e6;
     let (mut clcc, mut now) = (Clcc::over(puppet, &values(&TWO, &[])), Time::ZERO);
@@ -222,8 +222,8 @@ fn more_than_two_share_by_max_min_fairness() {
     near(d[2], before[2]);
 }
 
-/// A rate halves its probability on congestion by its factor, else adds a step: an AIMD without
-/// rates, bounds or averages.
+/// An AIMD without rates, bounds or averages: congestion reduces the probability by a factor, and
+/// otherwise it grows by a step.
 struct Simple {
     aggregates: Vec<Aggregate>,
     next: Time,

@@ -1,4 +1,4 @@
-//! CoDel against the times of its control law, and against the pseudocode of RFC 8289.
+//! Tests CoDel against the times of its control law and the pseudocode of RFC 8289.
 
 use crate::common::{DATA, queue, values};
 use accord_aqm::{Aqm, Codel, Ecn, PacketMeta, QueueView, Verdict};
@@ -74,8 +74,8 @@ fn a_backlog_of_one_packet_is_never_late() {
     assert_eq!(signals(&mut codel, &DATA, 1000, 1150), [1100.0]);
 }
 
-/// Five drops, then a packet in time: if it is late again soon, drops go on at the pace of the
-/// four that came after the first (100 ms / √4); after 16 intervals they begin at one.
+/// Five drops are followed by a timely packet. If packets are soon late again, drops continue at
+/// the pace of the four after the first (100 ms / √4). After 16 intervals they begin at one.
 #[test]
 fn dropping_that_resumes_soon_keeps_its_rate() {
     for (pause, second) in [(100, 50.0), (1700, 100.0)] {
@@ -115,8 +115,8 @@ fn without_ecn_it_drops_what_could_be_marked() {
     assert_eq!(verdict, Verdict::Drop);
 }
 
-/// The dequeue of RFC 8289 §5.5 and §5.6 with its loops, over a queue of its own: (arrival,
-/// size) in picoseconds and bytes.
+/// The dequeue of RFC 8289 §5.5 and §5.6 with its loops, over its own queue: (arrival, size) in
+/// picoseconds and bytes.
 #[derive(Default)]
 struct Pseudocode {
     queue: VecDeque<(u64, u64)>,
@@ -182,7 +182,7 @@ impl Pseudocode {
 }
 
 proptest! {
-    /// Bursts come and packets leave at random times: the same ones are dropped.
+    /// Bursts arrive and packets leave at random times. The same packets are dropped.
     #[test]
     fn it_drops_the_same_packets_as_the_pseudocode(
         steps in prop::collection::vec((0..40_000_000_000u64, 0..9usize, 0..4usize), 1..600),

@@ -16,7 +16,7 @@ fn aqm() -> DualPi2 {
 /// With this base probability.
 fn at(probability: f64) -> DualPi2 {
     let mut aqm = aqm();
-    // The delay is at the target, and came there in one step: β · 15 ms = 0.045. Then at the rate α.
+    // The delay reaches the target in one step: β · 15 ms = 0.045. Then the probability rises at the rate α.
     while aqm.probability() < probability {
         aqm.update(MS(16));
     }
@@ -160,7 +160,7 @@ fn overload_begins_where_the_coupled_probability_is_one() {
         }
         aqm
     };
-    // p' is 1 and no more, so k·p' is 1 exactly: all are dropped, but for the first (figure 4).
+    // p' is at most 1, so k·p' is exactly 1. All packets but the first are dropped (figure 4).
     let mut aqm = with(1.0, 1.0);
     assert_eq!(aqm.probability(), 1.0);
     assert_eq!(aqm.on_low_latency(MS(0), 5, MUCH), Verdict::Mark);
@@ -179,7 +179,7 @@ fn overload_begins_where_the_coupled_probability_is_one() {
     }
 }
 
-/// Figure 4: the count has to be above one, so a likelihood of one signals from the second packet on.
+/// Figure 4: the count must exceed one, so a likelihood of one signals from the second packet on.
 #[test]
 fn the_count_has_to_be_above_one() {
     let mut aqm = aqm();

@@ -112,7 +112,7 @@ fn low_delay_short_queues_and_control_are_exempt() {
     let mut pie = raised_to(0.15, &[]);
     let control = PacketMeta { class: Class::OutOfBand, ..DATA };
     assert_eq!(verdicts(&mut pie, &control, 1000), [1000, 0, 0]);
-    // Two packets of 1024 bytes, whatever the probability.
+    // Two packets of 1024 bytes pass at any probability.
     let mut high = raised_to(0.9, &[]);
     let mut few = |bytes| {
         let view = QueueView { bytes: Bytes::new(bytes), ..waiting(1) };
@@ -136,8 +136,8 @@ fn low_delay_short_queues_and_control_are_exempt() {
     assert!(verdicts(&mut pie, &DATA, 1000)[2] > 20);
 }
 
-/// 150 ms are ten periods; then arrivals are dropped. When the probability is back at zero and
-/// the queue short, there is another allowance.
+/// 150 ms are ten periods. Then arrivals are dropped. When the probability is back at zero and the
+/// queue is short, there is another allowance.
 #[test]
 fn a_burst_is_allowed_after_low_delay() {
     let mut pie = pie(&[("beta", Raw::Number(100.0))]);
@@ -154,8 +154,8 @@ fn a_burst_is_allowed_after_low_delay() {
     assert_eq!(verdicts(&mut pie, &DATA, 1000)[2], 0);
 }
 
-/// RFC 8033 §4.4: an allowance is renewed where p is 0 and both delays, the present one and the one before, are below
-/// half of the target. It is spent in 150 ms otherwise, though nothing is dropped then.
+/// RFC 8033 §4.4: an allowance is renewed if p is 0 and both delays, the present and the previous one, are
+/// below half of the target. Otherwise it is spent in 150 ms, although nothing is dropped.
 #[test]
 fn the_allowance_is_renewed_after_two_delays_below_half_of_the_target() {
     for (delays, exempt) in [([7, 7], true), ([8, 8], false), ([7, 8], false)] {

@@ -50,7 +50,7 @@ fn the_average_decays_while_the_link_is_idle() {
     assert!((red.average() / before - 0.5).abs() < 1e-4);
 }
 
-/// Dice that drop whatever may be dropped.
+/// Dice that drop every packet that may be dropped.
 struct Least;
 
 impl Entropy for Least {
@@ -59,8 +59,8 @@ impl Entropy for Least {
     }
 }
 
-/// The packet that came last has to be served before the link is idle, whether it was marked, exempt or passed. A
-/// dropped one has not.
+/// The last packet must be served before the link is idle, whether it was marked, exempt or passed. A dropped
+/// one need not be served.
 #[test]
 fn the_idle_time_begins_when_the_last_packet_has_left() {
     let capable = PacketMeta { ecn: Ecn::Capable, ..DATA };
@@ -120,7 +120,7 @@ fn marks_are_evenly_spaced() {
 /// FJ93 fig. 2: packets count between marks from the lower threshold on, and no packet below it does.
 #[test]
 fn packets_count_from_the_lower_threshold_on() {
-    // After 100 of them a packet at p_b = 0.05 is certain to be dropped, whatever the dice.
+    // After 100 of them a packet at p_b = 0.05 is certain to be dropped for any dice.
     struct High;
     impl Entropy for High {
         fn uniform(&mut self) -> f64 {
@@ -174,7 +174,7 @@ fn with_ecn_marks_replace_drops_until_everything_is_dropped() {
         verdicts.dedup();
         verdicts
     };
-    // Packets that cannot be marked are dropped all the same.
+    // Packets that cannot be marked are dropped nevertheless.
     let mut plain = self::red(&[("weight", Raw::Number(1.0)), ("ecn", Raw::Flag(true))]);
     let mut others = Random(3);
     let mut verdicts: Vec<_> =
@@ -213,7 +213,8 @@ fn thresholds_that_contradict_each_other_are_refused() {
 }
 
 /// The average alone decides, as in FJ93: a packet that finds a queue just emptied may be dropped.
-/// With ns-2's rule none is that finds at most two packets, the one in service included.
+/// With ns-2's rule a packet that finds at most two packets, including the one in service, is never
+/// dropped.
 #[test]
 fn short_queues_are_exempt_on_request() {
     let dropped = |spare: bool, found: u64| {
@@ -235,7 +236,7 @@ fn short_queues_are_exempt_on_request() {
     assert!(usual.contains(&dropped(true, 3)), "{}", dropped(true, 3));
 }
 
-/// ns-2: the first packet that is not exempt passes, whatever the draw, unless all are dropped.
+/// ns-2: the first packet that is not exempt passes for any draw, unless all are dropped.
 #[test]
 fn the_first_packet_after_a_short_queue_passes() {
     let mut red = red(&[("weight", Raw::Number(1.0)), ("spare_short", Raw::Flag(true))]);
@@ -268,7 +269,7 @@ fn in_byte_mode_small_packets_are_dropped_less() {
         let all = (0..100_000).map(|_| red.on_arrival(&packet, &found, Time::ZERO, &mut random));
         all.filter(|v| *v == Verdict::Drop).count() as f64
     };
-    // From twice the upper threshold on all are dropped, whatever their size.
+    // Above twice the upper threshold all packets are dropped, regardless of size.
     let mut full = red(&[
         ("weight", Raw::Number(1.0)),
         ("min_threshold", text("5 KB")),

@@ -11,7 +11,7 @@ fn rem(changes: &[(&str, Raw)]) -> Rem {
 
 const CAPABLE: PacketMeta = PacketMeta { ecn: Ecn::Capable, ..DATA };
 
-/// Offers `n` packets; how many were passed, marked and dropped.
+/// Offers `n` packets. Returns the numbers of passed, marked and dropped ones.
 fn verdicts(rem: &mut Rem, packet: &PacketMeta, n: u32, random: &mut Random) -> [u32; 3] {
     let mut counts = [0; 3];
     for _ in 0..n {
@@ -95,7 +95,7 @@ fn the_timer_comes_every_period_whatever_arrives() {
     }
 }
 
-/// Half the size counts half.
+/// A packet of half the size counts half.
 #[test]
 fn packets_count_by_their_size() {
     let mut rem = rem(&[]);
@@ -137,7 +137,7 @@ fn without_ecn_it_drops() {
     assert_eq!(verdicts(&mut rem, &CAPABLE, 100, &mut Random(4)), [0, 0, 100]);
 }
 
-/// Two links of prices 3 and 4 ms in a row mark as one of 7 ms does [Low02 eq. 32].
+/// Two consecutive links with prices of 3 and 4 ms mark as one with 7 ms does [Low02 eq. 32].
 #[test]
 fn prices_add_up_along_a_path() {
     let at = |price: u32| {

@@ -66,7 +66,7 @@ fn bat_shares_by_weight_and_says_how() {
          aggregates = {aggregates} }}"
     ));
     let run = run(&s);
-    // At first a offers 4 Mbit/s, which is less than its share, so b has the rest.
+    // At first a offers 4 Mbit/s, which is less than its share, so b gets the rest.
     let sent = |from, to| mean(&run, Metric::SendingRate, Entity::Flow(0), from, to);
     assert!((sent(1, 5) / 4e6 - 1.0).abs() < 0.01, "{}", sent(1, 5));
     assert!((sent(6, 20) / 12e6 - 1.0).abs() < 0.01, "{}", sent(6, 20));
@@ -77,18 +77,18 @@ fn bat_shares_by_weight_and_says_how() {
     assert!(admitted(0) + admitted(1) < 10.1e6);
     let ratio = admitted(1) / admitted(0);
     assert!((ratio / 3.0 - 1.0).abs() < 0.15, "{ratio}");
-    // The admitted bytes are those that arrive.
+    // The admitted bytes equal those that arrive.
     let throughput = |f| mean(&run, Metric::Throughput, Entity::Flow(f), 8, 20);
     let received = throughput(1) + throughput(2);
     assert!((received / admitted(1) - 1.0).abs() < 0.02, "{received}");
     // 2.5 and 7.5 Mbit/s of 12 and 18 offered.
     let transmit = |a| mean(&run, Metric::TransmitProbability, at_link(a), 8, 20);
     assert!((transmit(0) * 12e6 / admitted(0) - 1.0).abs() < 0.02);
-    // All shares are 1, and b has two flows: a has 2.5 for one, b 7.5 for two. (6.25)²/(2·20.3) =
-    // 0.96.
+    // All shares are 1, and b has two flows: a gets 2.5 for one, and b 7.5 for two.
+    // (6.25)²/(2·20.3) = 0.96.
     let fairness = mean(&run, Metric::AggregateFairness, LINK, 8, 20);
     assert!((fairness - 0.96).abs() < 0.03, "{fairness}");
-    // The two flows of b are alike.
+    // The two flows of b are equal.
     let within = mean(&run, Metric::FairnessIndex, Entity::Group(1), 8, 20);
     assert!(within > 0.99, "{within}");
 }

@@ -1,12 +1,12 @@
-//! Runs of applications in windows are the same as with an event for each packet that reaches a link,
-//! to the bit: transfers, sources that pause, web users, video, and flows without congestion control.
+//! Runs of applications in windows equal, bit for bit, those with an event per packet that reaches a link:
+//! transfers, sources that pause, web users, video, and flows without congestion control.
 
 use crate::common::scenario;
 use crate::windows::compared;
 use accord_sim::{Plan, plan};
 use proptest::prelude::*;
 
-/// The kinds of flows: controller, demand and more.
+/// The kinds of flows: the controller, the demand and other keys.
 const FLOWS: [&str; 19] = [
     "controller = \"newreno\"",
     "controller = \"newreno\"\ndemand = { size = \"300 kB\" }",
@@ -63,7 +63,7 @@ fn mixed(flows: &[(usize, &str, &str, usize)], queue: &str, more: &str) -> Strin
     text
 }
 
-/// Each kind of flow alone, alongside a greedy one.
+/// Each kind of flow, alongside a greedy one.
 #[test]
 fn each_application_alone() {
     for (kind, text) in FLOWS.iter().enumerate() {
@@ -77,8 +77,8 @@ fn each_application_alone() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Applications of all kinds together, both ways, with losses of a wire, with and without the need to
-    /// wait at links.
+    /// Applications of all kinds together, in both directions, with losses on a wire, with and without
+    /// waiting at links.
     #[test]
     fn applications_together(
         flows in prop::collection::vec(

@@ -12,7 +12,7 @@ const STEADY: (f64, f64) = (10.0, 40.0);
 
 /// Returns a scenario of `count` NewReno flows over 20 Mbps with a round trip of 60 ms.
 fn flows(queue: &str, count: usize, ecn: bool) -> Scenario {
-    // They begin at once, so with two packets each.
+    // All begin at the same time, so with two packets each.
     let first = ("initial_window", Raw::Text("2 pkt".into()));
     let values = [("ecn", Raw::Flag(ecn)), ("sack", Raw::Flag(true)), first];
     let sender = controller("newreno", &values);
@@ -60,8 +60,8 @@ fn marks_hold_the_delay_as_drops_do() {
 }
 
 /// Four flows with round trips of 20 to 160 ms and one open-loop source of 30 Mbps, over 20 Mbps.
-/// FQ-CoDel gives each flow its share, and the source only the rest: NewReno with a queue of 5 ms
-/// does not quite use its share, the less the longer its round trip. A droptail queue gives the
+/// FQ-CoDel gives each flow its share, and the source only the rest. NewReno with a queue of 5 ms
+/// does not quite use its share, and uses less with a longer round trip. A droptail queue gives the
 /// source nearly all. A flow of 200 kbps alongside them is served in full and has almost no queue.
 #[test]
 fn fair_queues_share_and_spare_the_sparse() {
@@ -96,7 +96,7 @@ fn fair_queues_share_and_spare_the_sparse() {
     }
     // 750 packets of a Poisson process, within three standard deviations.
     assert!((rates[5] / 200e3 - 1.0).abs() < 0.11, "{rates:?}");
-    // A packet every 40 ms, delayed by 2 ms at most: one in a twentieth of the samples.
+    // A packet every 40 ms, delayed by at most 2 ms: there is one in a twentieth of the samples.
     assert!(queued > 0.0 && queued < 1000.0 / 20.0, "{queued} bytes");
     let (rates, queued) = outcome("droptail");
     assert!(rates[4] > 0.9 * 20e6, "{rates:?}");
@@ -119,8 +119,8 @@ fn the_counters_balance_with_drops_at_the_head() {
     }
 }
 
-/// The queuing delay of a link is the waiting time of the packets that are served, as the flows
-/// measure it, whether the discipline drops at the tail or at the head.
+/// The queuing delay of a link is the waiting time of served packets, as measured by the flows.
+/// This holds for drops at the tail and at the head.
 #[test]
 fn the_delay_of_a_link_is_that_of_what_it_serves() {
     for discipline in ["droptail", "pie", "codel", "fq-codel", "dualpi2"] {
@@ -145,8 +145,8 @@ fn the_delay_of_a_link_is_that_of_what_it_serves() {
     }
 }
 
-/// Four flows that react to marks beside 9 of 10 Mbps that can only be dropped, behind REM: its price
-/// rises without end where it counts the drops, and the flows have the rest of the link where not.
+/// Behind REM, four flows that react to marks compete with 9 of 10 Mbps that can only be dropped. If REM
+/// counts the drops, its price rises without end. Otherwise the flows get the rest of the link.
 #[test]
 fn rem_leaves_a_link_in_use_if_it_counts_what_enters() {
     let used = |counts: bool| {

@@ -50,8 +50,8 @@ fn take(
         list.swap_remove(at);
         prop_assert!(event.0 >= now, "time goes back");
         now = event.0;
-        // The rest must not precede the taken event. Indices of the same time and kind have an
-        // order of their own.
+        // The rest must not precede the taken event. Indices of the same time and kind have their
+        // own order.
         let first = list.iter().map(|e| (e.0, e.1)).min();
         prop_assert!(first.is_none_or(|first| (event.0, kind) <= first));
     }
@@ -79,8 +79,8 @@ proptest! {
         take(&mut calendar, &mut list, usize::MAX, now)?;
     }
 
-    /// The order is a property of the events: it depends neither on the order in which they are
-    /// added nor on the width of slots.
+    /// The order is a property of the events. It depends neither on the order of their addition nor
+    /// on the width of slots.
     #[test]
     fn order_does_not_depend_on_when_events_were_added(
         times in prop::collection::vec(0..3u64, 2..60),
@@ -99,7 +99,7 @@ proptest! {
     }
 }
 
-/// Long enough for several reviews of the width of slots, with changes of pace.
+/// The test is long enough for several reviews of the slots' width, with changes of pace.
 #[test]
 fn keeps_the_order_through_changes_of_width() {
     let mut calendar = Calendar::new(Time::MAX);
@@ -139,7 +139,7 @@ fn no_index_always_wins_its_ties() {
         assert_eq!(a.0, b.0);
         first += usize::from(a.2 == 3);
     }
-    // A fair coin stays within 6 deviations of 500 but once in 10^9.
+    // A fair coin stays within 6 deviations of 500, except once in 10^9.
     assert!((405..=595).contains(&first), "index 3 came first {first} times of 1000");
 }
 

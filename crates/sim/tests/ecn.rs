@@ -37,7 +37,7 @@ fn red_marks_those_who_can_be_marked_and_drops_the_others() {
     }
 }
 
-/// Marks slow the senders down as drops do: the queue stays in RED's range and the link about as
+/// Marks slow down the senders as drops do: the queue stays in RED's range and the link about as
 /// busy, without retransmissions.
 #[test]
 fn marks_hold_the_queue_without_retransmissions() {
@@ -57,10 +57,10 @@ fn marks_hold_the_queue_without_retransmissions() {
     assert!(again < 10.0 && again_with_drops > 100.0, "{again} {again_with_drops}");
 }
 
-/// Two flows of 10 and 20 ms share 6 packets/ms; α = 2 packets/ms. Low02's eq. 33 gives a
-/// price of 2·(10.18 + 20.18)/6 = 10.12 ms and rates as 1 to 1.98. The queue of a discrete
-/// link is never quite empty, so REM leaves up to a tenth of it unused, the price is higher
-/// by as much, and price times rate is still α·d.
+/// Two flows of 10 and 20 ms share 6 packets/ms; α = 2 packets/ms. Low02's eq. 33 gives a price of
+/// 2·(10.18 + 20.18)/6 = 10.12 ms and rates as 1 to 1.98. The queue of a discrete link is never
+/// quite empty. So REM leaves up to a tenth of the link unused, and the price is higher in
+/// proportion. Price times rate is still α·d.
 #[test]
 fn vegas_rem_pays_its_target_and_knows_its_base() {
     let sender = || controller("vegas-rem", &[("alpha_rate", text("2 MB/s"))]);
@@ -89,8 +89,8 @@ fn vegas_rem_pays_its_target_and_knows_its_base() {
     assert_eq!(total(&run, Metric::Drops, window(0.0, 40.0)), 0.0);
 }
 
-/// With the base known, a flow that begins late does not take the others' queue for
-/// propagation: the queue is 20 packets per flow, not three times 20 [Low02 §6.2].
+/// If the base is known, a flow that begins late does not take the others' queue for propagation.
+/// The queue is 20 packets per flow, and not three times 20 [Low02 §6.2].
 #[test]
 fn a_known_base_prevents_persistent_congestion() {
     let queued = |base: &str| {

@@ -45,8 +45,8 @@ start = {{ uniform = ["0 s", "1 s"] }}
     points.unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
 
-/// The relative excess of the estimates over the truth, for the long flow and the short ones, over
-/// some seeds.
+/// Returns the relative excess of the estimates over the truth, for the long flow and the short
+/// ones, over several seeds.
 #[expect(clippy::print_stdout, reason = "figures for whoever runs the test with --nocapture")]
 fn error(hops: usize, access: &str, window: &str) -> [f64; 2] {
     let mut sums = [[0.0; 2]; 2];
@@ -70,8 +70,8 @@ fn error(hops: usize, access: &str, window: &str) -> [f64; 2] {
     error
 }
 
-/// Data is paced, and no window holds it back: a count lets several packets go at once, which the pair
-/// meets in the queue.
+/// Data is paced, and no window holds it back. Otherwise a count would release several packets at once, which
+/// the pair would meet in the queue.
 #[test]
 fn behind_fast_access_links_the_estimate_is_right() {
     for (hops, bound) in [(1, 0.04), (2, 0.04), (3, 0.04)] {
@@ -81,8 +81,8 @@ fn behind_fast_access_links_the_estimate_is_right() {
     }
 }
 
-/// The places by turns do not mend this: docs/src/models/monaco.md. The test keeps the known error,
-/// 5 to 13 %, from growing.
+/// Alternating places do not correct this: docs/src/models/monaco.md. The test prevents the known
+/// error, 5 to 13 %, from growing.
 #[test]
 fn behind_access_links_as_fast_as_the_bottleneck_it_is_high() {
     for hops in [1, 2, 3] {

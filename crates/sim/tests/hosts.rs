@@ -22,7 +22,7 @@ fn outcome(queue: &str, way: [&str; 2]) -> ([f64; 3], f64, f64) {
     ([goodput(0), eight, sparse], served, delay)
 }
 
-/// The goodput in Mbps of the host with one flow if it has half of the rate for itself.
+/// Returns the goodput in Mbps of the host with one flow if it has half of the rate to itself.
 fn alone(way: [&str; 2]) -> f64 {
     let mut s = scenario(&text("host-fq", way, 10));
     s.flows.truncate(1);
@@ -35,7 +35,7 @@ fn alone(way: [&str; 2]) -> f64 {
 /// The scenario, shaped to `mbps`.
 fn text(queue: &str, way: [&str; 2], mbps: u32) -> String {
     let [from, to] = way;
-    // Flows leave from the home or go to it, and share by its hosts.
+    // Flows leave the home or go to it, and share by its hosts.
     let (home, far) = match from {
         "home" => ("access", "egress"),
         _ => ("egress", "access"),
@@ -83,8 +83,8 @@ fn text(queue: &str, way: [&str; 2], mbps: u32) -> String {
 /// The host with one flow gets the goodput that it would get alone over half the rate, whether the
 /// flows leave from the hosts or go to them, and the other host gets the rest: a single CUBIC flow
 /// over a queue of 5 ms does not quite use its half. FQ-CoDel gives the eight flows eight times as
-/// much, within a tenth. The shaper sends its rate. The sparse flow waits for the packet that waits
-/// for tokens, 0.6 ms, and little more.
+/// much, within a tenth. The shaper sends its rate. The sparse flow waits little longer than the
+/// 0.6 ms for the packet that waits for tokens.
 #[test]
 fn hosts_share_and_the_sparse_one_hardly_waits() {
     for way in [["home", "net"], ["net", "home"]] {

@@ -1,4 +1,4 @@
-//! The inner state of senders: recorded where it is asked for, and without an effect on packets.
+//! The inner state of senders is recorded on request, without an effect on packets.
 
 use crate::common::CATALOGUE;
 use accord_language::File;
@@ -26,7 +26,7 @@ fn values(run: &Run, name: &str) -> Vec<f64> {
     series.values.clone()
 }
 
-/// Every controller: the same packets, and as many more series as there are variables.
+/// For every controller, the packets are the same, and there is one more series per variable.
 #[test]
 fn it_changes_no_packet() {
     for family in accord_control::FAMILIES.iter().filter(|family| family.name != "none") {
@@ -63,7 +63,7 @@ fn bbr_goes_through_its_states() {
         let mean = all.iter().sum::<f64>() / all.len() as f64;
         assert!((low..high).contains(&mean), "{name}: {mean}");
     };
-    // The link has 10 Mbps, and the path 40 ms and a little for the packet.
+    // The link has 10 Mbps, and the path 40 ms plus a little for the packet.
     near("bbr3.max_bw", 9.8e6, 10.2e6);
     near("delivery_rate", 9.0e6, 10.1e6);
     near("pacing_rate", 8.5e6, 11e6);

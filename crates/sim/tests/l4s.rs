@@ -95,8 +95,8 @@ fn prague_and_cubic_share_evenly() {
     }
 }
 
-/// The same with NewReno, where half of its window is no more than the target of 15 ms holds: at
-/// round trips up to 15 ms. Beyond, a single flow of it leaves its queue empty after each cut, and
+/// The same holds for NewReno if half of its window is at most the data in the target of 15 ms: at
+/// round trips up to 15 ms. At longer ones a single flow leaves its queue empty after each cut, and
 /// Prague takes the rest.
 #[test]
 fn prague_and_newreno_share_evenly() {
@@ -121,8 +121,8 @@ fn shares_are_per_flow() {
     }
 }
 
-/// PI2 alone: classic flows wait for the target, and are dropped with the probability at which their
-/// window is the square-root formula's, √(3/2p) packets per round trip.
+/// With PI2 only, classic flows wait for the target. The drop probability is that at which their window
+/// follows the square-root formula, √(3/2p) packets per round trip.
 #[test]
 fn pi2_holds_the_target_at_the_square_root_law() {
     for n in [5, 10] {
@@ -138,7 +138,7 @@ fn pi2_holds_the_target_at_the_square_root_law() {
     }
 }
 
-/// Scalable flows alone: the ramp of their own queue rules, and classic drops have no part.
+/// With scalable flows only, the ramp of their own queue decides, and there are no classic drops.
 #[test]
 fn prague_alone_keeps_the_queue_at_the_ramp() {
     for rtt in [10.0, 40.0] {
@@ -151,7 +151,8 @@ fn prague_alone_keeps_the_queue_at_the_ramp() {
 }
 
 /// Two Prague flows whose round-trip times are 5 and 25 ms: below 25 ms they do not depend on it
-/// [draft-briscoe-iccrg-prague-congestion-control-04 §2.4.4]. Without that the shorter one has more.
+/// [draft-briscoe-iccrg-prague-congestion-control-04 §2.4.4]. Without this rule the flow with the shorter one
+/// gets more.
 #[test]
 fn short_round_trips_have_no_advantage() {
     let ratio = |prague: &str| {

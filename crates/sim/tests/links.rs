@@ -24,7 +24,7 @@ fn scenario(delay: &str, flow: &str, events: &str) -> Scenario {
     points.unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
 
-/// The same with all shortcuts and with none.
+/// Runs with all shortcuts and with none, which must agree.
 fn run(s: &Scenario) -> (Run, Vec<Audit>) {
     let (all, _, flows) = run_with(s, &mut Quiet, Shortcuts::All).expect("it runs");
     let (none, ..) = run_with(s, &mut Quiet, Shortcuts::None).expect("it runs");
@@ -50,7 +50,8 @@ fn an_outage_delays_and_ends_when_it_ends() {
     let events = rate("1.0001 s", "0 bps") + &rate("1.5 s", "10 Mbps");
     let (run, flows) = run(&scenario("20 ms", CONSTANT, &events));
     let got = series(&run, Metric::Throughput);
-    // Packets on the wire arrive. After that there are none, until 20 ms and a bit after the end.
+    // Packets on the wire arrive. After that none arrives until slightly more than 20 ms after the
+    // end.
     assert!(got[104..151].iter().all(|x| *x == 0.0), "{:?}", &got[100..156]);
     assert!(got[154..200].iter().all(|x| (x / 1e7 - 1.0).abs() < 0.1));
     assert!(got[210..].iter().all(|x| (x / 5e6 - 1.0).abs() < 0.21));
@@ -66,8 +67,8 @@ fn a_rate_that_rises_reaches_the_packet_in_service() {
     assert!(got[114..120].iter().all(|x| *x > 9e6), "{:?}", &got[100..125]);
 }
 
-/// 10 Mbps and nothing in turn, a millisecond each: 5 Mbps, to the packet. A packet takes
-/// 0.8 ms, so every other one is cut in two.
+/// 10 Mbps and zero alternate every millisecond: 5 Mbps, exact to the packet. A packet takes 0.8
+/// ms, so every other one is cut in two.
 #[test]
 fn a_link_that_flaps_every_millisecond_sends_half() {
     let mut events = String::new();
@@ -77,14 +78,14 @@ fn a_link_that_flaps_every_millisecond_sends_half() {
     }
     let flow = "controller = \"none\"\ndemand = { constant = \"20 Mbps\" }";
     let (_, flows) = run(&scenario("20 ms", flow, &events));
-    // From about 1 ms to 4 s less 21 ms at 5 Mbps; the last packets are on their way.
+    // From about 1 ms to 4 s less 21 ms at 5 Mbps. The last packets are in flight.
     let packets = (4.0 - 0.021) * 5e6 / 8000.0;
     let left = flows[0].left.packets as f64;
     assert!((left - packets).abs() <= 2.0, "{left} and not {packets}");
 }
 
-/// 200 ms become 20 ms, or none. The packets behind come out no faster than the link sends, and
-/// they have not been queued.
+/// 200 ms become 20 ms, or none. Later packets come out no faster than the link sends, and do not
+/// count as queued.
 #[test]
 fn a_delay_that_falls_empties_the_wire_at_the_rate_of_the_line() {
     for delay in ["20 ms", "0 ms"] {
@@ -102,7 +103,7 @@ fn a_delay_that_falls_empties_the_wire_at_the_rate_of_the_line() {
     }
 }
 
-/// The other way round nothing is queued either.
+/// In the opposite case nothing is queued either.
 #[test]
 fn a_delay_that_rises_queues_nothing() {
     let events = "[[event]]\nat = \"2.0033 s\"\nlink = \"bottleneck\"\ndelay = \"200 ms\"\n";

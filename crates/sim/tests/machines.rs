@@ -1,4 +1,4 @@
-//! A network that is divided among machines gives the run of the whole: the same packets end at the
+//! A network divided among machines gives the same run as the whole: the same packets end at the
 //! same times, and the samples agree.
 
 use crate::common::*;
@@ -73,7 +73,7 @@ fn record(s: &Scenario, parts: Vec<Vec<Part>>) -> (Vec<f64>, Vec<Series>) {
     recorder.finish(s)
 }
 
-/// Checks that machines with these nodes give the run of the whole.
+/// Checks that machines with these nodes give the same run as the whole.
 fn same(what: &str, s: &Scenario, crews: &[&[NodeId]]) {
     let (run, ports, _) = run_with(s, &mut Quiet, Shortcuts::All).unwrap();
     let hops: u64 = ports.iter().map(|p| p.left.packets).sum();
@@ -157,7 +157,7 @@ fn tunnels_and_datagrams() {
     same_in_parts("mixed", &d.0);
 }
 
-/// A machine of all nodes has an outside in which nothing is.
+/// A machine with all nodes has an empty outside.
 #[test]
 fn one_machine_is_the_whole() {
     let s = dumbbell("newreno", &[], "droptail");

@@ -13,8 +13,8 @@ fn variation(run: &Run, w: Window) -> f64 {
     (q.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / q.len() as f64).sqrt() / mean
 }
 
-/// Flows that start together and have the same path share it, over short and long round trips, and
-/// their queue stands still.
+/// Flows that start together on the same path share it, over short and long round trips, and their
+/// queue is constant.
 #[test]
 fn ten_alike_flows_rest() {
     for (delay, seconds) in [("8 ms", 40), ("98 ms", 120)] {
@@ -44,9 +44,9 @@ fn ten_alike_flows_rest() {
     }
 }
 
-/// The queue of a flow that is alone is its window less the pipe, and a report is of the window before:
-/// z² − z + κ = 0, with roots on the unit circle at κ = 1. The target is 30 packets, so a packet
-/// more or less is not a swing.
+/// The queue of a single flow is its window less the pipe, and a report covers the previous window: z² − z +
+/// κ = 0, with roots on the unit circle at κ = 1. The target is 30 packets, so one packet more or less is not
+/// an oscillation.
 #[test]
 fn eq_10_swings_beyond_a_gain_of_one() {
     let swing = |gain| {
@@ -105,8 +105,8 @@ fn counters_balance_with_and_without_loss() {
 #[test]
 fn survives_half_of_its_control_packets_lost() {
     const SEEDS: u64 = 8;
-    // With half of each lost, one pair in eight is answered. The time to the next answer is random,
-    // so there are several seeds.
+    // If half of each kind is lost, one pair in eight is answered. The time to the next answer is
+    // random, so there are several seeds.
     for (control_loss, least) in [(0.1, 0.98), (0.3, 0.95), (0.5, 0.8)] {
         let mut sum = 0.0;
         for seed in 1..=SEEDS {
@@ -165,9 +165,9 @@ fn delay_step_neither_starves_nor_overflows() {
 fn ideal_estimator_agrees_with_the_sampled_truth() {
     let ideal = controller("monaco", &[("estimator", text("ideal"))]);
     let run = run(&fig6(ideal, discipline("droptail", &[]), 90), &mut Quiet).unwrap();
-    // The estimator's truth comes from ingress and egress counts, the sampled one from the
-    // packets in the queues: two ways to eq. 1. The first is of a fluid; the second counts a
-    // packet only when all of it is due, and so is up to a packet less.
+    // The estimator's truth comes from ingress and egress counts, the sampled one from the packets
+    // in the queues: two ways to eq. 1. The first is for a fluid. The second counts a packet only
+    // when all of it is due, and so is up to a packet less.
     for flow in 0..10 {
         let mean = |m| run.mean(m, Entity::Flow(flow), window(4.0, 10.0)).unwrap();
         let (sampled, reported) = (mean(Metric::Accumulation), mean(Metric::AccumulationEstimate));
@@ -212,12 +212,13 @@ fn changed(change: Change) -> Run {
 
 #[test]
 fn a_round_trip_that_grows_a_hundredfold_does_not_deafen_it() {
-    // Longer than any time-out of a control pair was: every answer is overdue.
+    // The delay exceeds any previous time-out of a control pair, so every answer is overdue.
     let run = changed(Change::Delay(0, Duration::from_ms(600)));
     let mean = |m, a, b| run.mean(m, Entity::Flow(0), window(a, b)).unwrap();
     let rtt = mean(Metric::Rtt, 30.0, 40.0);
     assert!((rtt - 0.603).abs() < 0.01, "{rtt}");
-    // At least a packet more a round trip: steps lengthen over an empty queue.
+    // The window grows by at least a packet per round trip, because steps lengthen over an empty
+    // queue.
     let (early, late) = (mean(Metric::Cwnd, 20.0, 21.0), mean(Metric::Cwnd, 39.0, 40.0));
     let grown = (late - early) / 1000.0;
     assert!(grown > 19.0 / 0.603 - 3.0, "{grown} packets");
@@ -264,8 +265,8 @@ fn without_priority_the_queue_does_not_show() {
     assert!(truth < 1000.0 && backlog < 9000.0, "{truth} {backlog}");
 }
 
-/// Round trips of 10 and 36 ms and weights of 1 and 2: reports of both clocks beat, and the shares are those of
-/// theory all the same.
+/// With round trips of 10 and 36 ms and weights of 1 and 2, reports of both clocks beat. The shares are
+/// nevertheless those of theory.
 #[test]
 fn shares_do_not_follow_from_the_clocks_of_reports() {
     let s = scenario(

@@ -35,20 +35,20 @@ fn beside(controller: &str, rival: &str) -> (f64, f64) {
 /// The largest ratio to the rival's rate, with its reason.
 fn most(controller: &str) -> Option<f64> {
     match controller {
-        // It paces at the bandwidth that it measures, and ignores losses.
+        // BBRv1 paces at the measured bandwidth, and ignores losses.
         "bbr1" => None,
         // It keeps up to a loss of 2 % [draft-ietf-ccwg-bbr-06 §5.5.10.2].
         "bbr3" => Some(4.0),
-        // One forgets the base round-trip time in a queue that others keep full, the other waits for marks: both
-        // grow until a loss, which they answer as Reno, and early losses by a quarter only.
+        // The first forgets the base round-trip time in a queue that others keep full, and the second waits
+        // for marks. Both grow until a loss. They respond like Reno, but only by a quarter to early losses.
         "vegas-k" | "vegas-rem" => Some(3.0),
         // They answer a loss as Reno does, or by less: CUBIC keeps 0.7, and a small share costs Prague and Copa little.
         _ => Some(2.0),
     }
 }
 
-/// No controller takes much more than the rival, whose losses are its own, unless that is its design. Monaco's
-/// pairs see no queue here, so it is as Reno is.
+/// No controller takes much more than a rival that responds only to losses, except by design. Monaco's pairs
+/// see no queue here, so it behaves like Reno.
 #[test]
 fn every_controller_leaves_loss_driven_flows_a_share() {
     let mut families = 0;

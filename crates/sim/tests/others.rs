@@ -1,4 +1,4 @@
-//! Flows of other stacks in machines: whole IP packets with their bytes, ends that are state
+//! Flows of third-party stacks in machines: whole IP packets with their bytes, ends that are state
 //! machines, and ends outside.
 
 use crate::common::*;
@@ -12,7 +12,7 @@ use accord_transport::{Carried, Connector, Datagram, Ends, View, ip};
 use accord_units::*;
 use std::collections::BTreeSet;
 
-/// A stack that has no controller of its own.
+/// A stack without its own controller.
 static STACK: Stack = Stack {
     name: "window",
     check: |_| Ok(()),
@@ -191,7 +191,7 @@ fn a_stack_in_virtual_time_is_the_same_in_one_machine_and_in_three() {
         assert_eq!(sum(&parts, read), sum(&divided, read));
         assert!(sum(&parts, read) > 0);
     }
-    // Packets count as long as they are: 28 bytes of headers, and the payload. The transfer is over.
+    // Packets count with their length: 28 bytes of headers and the payload. The transfer is over.
     let ((_, source), (_, sink)) = (parts[0].sources[1], parts[0].sinks[1]);
     assert!(source.sent >= 200 * 928, "200 packets");
     assert_eq!(source.sent, sink.delivered + parts[0].lost[1].bytes);
@@ -253,7 +253,7 @@ fn ends_outside_get_orders_and_their_packets_keep_their_bytes() {
     });
     assert_eq!(answers.count(), 1);
     let part = machine.parts().pop().expect("a sample");
-    // Control packets are no data.
+    // Control packets are not data.
     assert_eq!(part.sources[0].1.sent, 2 * 528);
     assert_eq!(part.sinks[0].1.delivered, 3 * 528);
 }

@@ -38,7 +38,7 @@ fn deliveries(run: &Run) -> Vec<u64> {
     values.iter().map(|x| x.round() as u64).collect()
 }
 
-/// The samples with deliveries, and how many.
+/// Returns the samples with deliveries, and the number of these.
 fn timetable(run: &Run) -> Vec<(usize, u64)> {
     let all = deliveries(run).into_iter().enumerate();
     all.filter(|(_, n)| *n > 0).collect()
@@ -116,10 +116,10 @@ fn jittery(jitter: &str, flow: &str) -> Scenario {
     one_link("40 s", &link, flow)
 }
 
-/// Bounds are four standard errors of the mean of 40 000 draws. With order kept, a packet that is
-/// sent g = 1 ms after another takes at least that one's delay less g. So its delay is at most x if
-/// its own draw is at most x, that of the one before at most x + g, and so on. For draws uniform up
-/// to 3 ms the mean is 3 ms − ∫ F(x)·F(x + g)·F(x + 2·g) dx = 1.6574 ms.
+/// Bounds are four standard errors of the mean of 40 000 draws. If the order is kept, a packet sent
+/// g = 1 ms after another takes at least that packet's delay less g. So its delay is at most x if
+/// its own draw is at most x, that of the previous packet at most x + g, and so on. For draws
+/// uniform up to 3 ms the mean is 3 ms − ∫ F(x)·F(x + g)·F(x + 2·g) dx = 1.6574 ms.
 #[test]
 fn jitter_has_the_mean_of_its_law() {
     for (law, expected, bound) in [
@@ -156,7 +156,7 @@ fn jitter_keeps_the_order_unless_told_otherwise() {
     assert!(again("{ uniform = \"3 ms\", reorder = true }") > 10.0);
 }
 
-/// Every third packet comes 2.2 ms later than the others, so two overtake it.
+/// Every third packet is delayed by a further 2.2 ms, so two others overtake it.
 #[test]
 fn packets_that_are_held_back_are_overtaken() {
     let link = "rate = \"80 Mbps\"\ndelay = \"500 us\"\nreorder = { delay = \"2.2 ms\", gap = 3 }";
@@ -166,8 +166,8 @@ fn packets_that_are_held_back_are_overtaken() {
     assert_eq!(timetable(&run), expected);
 }
 
-/// A byte per microsecond in, two offered. The bucket of 3000 bytes lets packets through at 0, 0.5,
-/// 1, 1.5 and 2 ms and is then empty, so every other packet finds its bytes.
+/// One byte per microsecond is allowed, and two are offered. The bucket of 3000 bytes lets packets
+/// through at 0, 0.5, 1, 1.5 and 2 ms and is then empty, so every other packet finds its bytes.
 #[test]
 fn a_policer_drops_what_it_has_no_tokens_for() {
     let link = "rate = \"80 Mbps\"\ndelay = \"500 us\"\npolicer = { rate = \"8 Mbps\", burst = \"3000 B\" }";
@@ -233,14 +233,14 @@ fn acknowledgements_that_wait_are_thinned_out() {
         // The first is ready after 0.6 ms.
         assert_eq!(ports[1].left.packets, (4000 - 1) / 32, "{queue}");
         assert!(ports[1].dropped.packets > 2000, "{queue}");
-        // Nothing of the data is lost or sent again.
+        // No data is lost or sent again.
         assert_eq!(flows[0].dropped.packets, 0);
         let again = run.mean(Metric::Retransmissions, Entity::Flow(0), common::window(0.0, 4.0));
         assert_eq!(again, Some(0.0), "{queue}");
     }
 }
 
-/// An acknowledgement with a gap is kept: recovery by its blocks goes on.
+/// An acknowledgement with a gap is kept, so recovery with its blocks continues.
 #[test]
 fn thinning_keeps_acknowledgements_of_gaps() {
     let link = "rate = \"8 Mbps\"\ndelay = \"10 ms\"\nloss = 0.01\n[link.ab.reverse]\nrate = \"50 Kbps\"\nack_thinning = true\nloss = 0";
@@ -314,7 +314,7 @@ fn live_video_follows_what_is_allowed() {
         let lost = flows[0].dropped.packets as f64 / flows[0].entered.packets as f64;
         assert!(lost < 0.01, "{controller}: {lost}");
     }
-    // A source that may not go below a rate keeps to it.
+    // A source with a minimum rate keeps to it.
     let (run, _) = video("10 Mbps", "vegas", "{ min = \"1 Mbps\", max = \"1 Mbps\" }");
     let rate = goodput(&run, 5.0, 30.0);
     assert!((rate / 1e6 - 1.0).abs() < 0.04, "{rate}");

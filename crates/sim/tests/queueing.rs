@@ -47,8 +47,8 @@ fn runs(limit: &str, packet: &str, demand: &str) -> Vec<(Scenario, Run)> {
     seeds.map(|seed| link(limit, packet, demand, seed)).collect()
 }
 
-/// The mean of `values` is `expected`, with confidence; its standard error is at most the part
-/// `resolved` of it.
+/// Checks that the mean of `values` is `expected`, with confidence, and that its standard error is
+/// at most the fraction `resolved` of it.
 #[expect(clippy::print_stdout, reason = "figures for whoever runs the test with --nocapture")]
 fn agrees(what: &str, values: &[f64], expected: f64, resolved: f64) {
     let n = values.len() as f64;
@@ -169,7 +169,7 @@ fn md1_with_little_room() {
 fn batches() {
     const BATCH: f64 = 5.0;
     let service = 1000.0 / RATE;
-    // A burst takes no time to speak of; 1/λ is the pause.
+    // The duration of a burst is negligible, so 1/λ is the pause.
     let pause = 8e-3;
     let demand = format!(
         "{{ on_off = {{ rate = \"10 Tbps\", burst = \"5000 B\", \

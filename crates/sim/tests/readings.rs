@@ -1,4 +1,4 @@
-//! Every recorded figure agrees with its documentation, whatever the sampling period.
+//! Every recorded value agrees with its documentation for any sampling period.
 
 use crate::common::scenario;
 use accord_record::*;
@@ -122,8 +122,8 @@ fn a_figure_does_not_depend_on_the_sampling_period() {
             assert_eq!(many.manifest.digest, one.manifest.digest);
             for series in &one.series {
                 let (metric, entity) = (series.metric, series.entity);
-                // A price is a state where a discipline has one; else a delay, of which the mean
-                // over time is not that of the mean rate.
+                // A price is a state if a discipline has one. Otherwise it is a delay, and the mean
+                // over time is not that for the mean rate.
                 let follows_rate = metric == Metric::Price && text == rates();
                 // The flow at a quantile changes from sample to sample.
                 let of_several = matches!(entity, Entity::Quantile { .. });
@@ -187,7 +187,7 @@ fn marks_and_drops_are_over_what_came() {
     assert!(of(Metric::LossRatio) > of(Metric::MarkingProbability));
 }
 
-/// A flow that is stopped is there until its last packet has arrived.
+/// A stopped flow stays present until its last packet has arrived.
 #[test]
 fn a_stopped_flow_is_there_until_its_data_has_arrived() {
     let s = scenario(
@@ -230,7 +230,7 @@ record = "group"
         assert!(sent > 1e6);
         assert!((came / sent - 1.0).abs() < 1e-12, "{came} of {sent}");
     }
-    // Exactly the delivered data crossed the link: to the bit.
+    // The link carried exactly the delivered data, to the bit.
     let flows = bytes(Metric::Throughput, Entity::Flow(0))
         + bytes(Metric::Throughput, Entity::Group(group));
     let served = bytes(Metric::ServedRate, bottleneck(&s));

@@ -25,9 +25,9 @@ const RACK: (&str, Raw) = ("rack", Raw::Flag(true));
 const STEADY: (&str, Raw) = ("impatient", Raw::Flag(false));
 
 /// RFC 5681 §3.2, RFC 6675 §5: slow start over a droptail queue loses about half a window. With
-/// SACK, or if each repair sets the timer, that needs no time-out. The window never falls to the
-/// one packet that a time-out leaves. (CUBIC without HyStart++ keeps 0.7 of it, which is more than
-/// path and queue hold: it loses repairs, and needs the timer.)
+/// SACK, or if each repair restarts the timer, the repair needs no time-out. The window never falls
+/// to the single packet that a time-out leaves. (CUBIC without HyStart++ keeps 0.7 of it, which is
+/// more than path and queue hold: it loses repairs, and needs the timer.)
 #[test]
 fn slow_start_over_a_droptail_queue_needs_no_timeout() {
     for packets in [20, 100, 150] {
@@ -67,7 +67,7 @@ fn a_repair_that_is_dropped_needs_the_timer() {
 }
 
 /// RFC 6582 §3.2, RFC 5681 §4.3: NewReno, from a window of two, leaves the repair of these losses to slow
-/// start. They are from one window, and the threshold is about half of that, not a quarter.
+/// start. They belong to one window, and the threshold is about half of that and not a quarter.
 #[test]
 fn the_losses_of_slow_start_cut_the_window_once() {
     let two = ("initial_window", text("2 pkt"));

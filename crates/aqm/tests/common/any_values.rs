@@ -7,7 +7,7 @@ use proptest::prelude::*;
 /// a thousand seconds, rates up to a terabit per second. `None` leaves the default.
 fn any_raw(param: &'static Param) -> impl Strategy<Value = Option<Raw>> {
     (any::<bool>(), 0.0..1.0f64, any::<bool>()).prop_map(|(given, u, flag)| {
-        // From 1 to `top`, all magnitudes alike.
+        // From 1 to `top`, with all magnitudes equally likely.
         let up_to = |top: f64| top.powf(u);
         given.then(|| match param.kind {
             Kind::Number { min, max } => Raw::Number((min + u * (max.min(1e9) - min)).min(max)),

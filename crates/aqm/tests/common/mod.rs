@@ -5,7 +5,7 @@ use accord_aqm::{Aqm, Class, Ecn, Entropy, FAMILIES, PacketMeta, QueueView, Verd
 use accord_family::{Family, Raw, Values};
 use accord_units::{Bytes, Rate, Time};
 
-/// A small generator of good enough numbers (splitmix64), the same on every run.
+/// A small, reproducible generator of sufficiently random numbers (splitmix64).
 pub struct Random(pub u64);
 
 impl Entropy for Random {

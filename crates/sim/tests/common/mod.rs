@@ -43,7 +43,7 @@ pub fn text(s: &str) -> Raw {
     Raw::Text(s.into())
 }
 
-/// A dumbbell in the making.
+/// A dumbbell under construction.
 pub struct Dumbbell(pub Scenario);
 
 impl Dumbbell {

@@ -15,7 +15,7 @@ pub fn mean(values: impl Iterator<Item = f64>) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Flows over a droptail queue; access links are ten times as fast, or more.
+/// Flows over a droptail queue. Access links are at least ten times as fast.
 #[expect(clippy::too_many_arguments, reason = "a table of values in each call")]
 pub fn over_droptail(
     rate: &str,
