@@ -1,5 +1,5 @@
 //! Every controller next to CUBIC and next to NewReno over one FIFO queue without priorities, where only
-//! delay and losses tell of others. `--nocapture` prints the table.
+//! delay and losses reveal others. `--nocapture` prints the table.
 
 use crate::common::*;
 use accord_control::{FAMILIES, Maker, Transport};

@@ -203,9 +203,8 @@ fn acknowledged(controller: &str, back: &str) -> Scenario {
     one_link("4 s", &link, &flow)
 }
 
-/// A packet every 8 ms, at 0, 8, 6, 4 and 2 ms of the periods of 10 ms. Its acknowledgement is ready
-/// 1.104 ms later. At the end of the period the round trip was 10, 2, 4, 6 and 8 ms long, 6 in the
-/// mean.
+/// A packet every 8 ms, at 0, 8, 6, 4 and 2 ms of the periods of 10 ms. Its acknowledgement is ready 1.104 ms
+/// later. At the end of the period the round trip was 10, 2, 4, 6 and 8 ms long, 6 on average.
 #[test]
 fn acknowledgements_come_in_bursts() {
     let mut s = acknowledged("vegas", "ack_aggregation = \"10 ms\"");

@@ -82,7 +82,7 @@ fn the_losses_of_slow_start_cut_the_window_once() {
 }
 
 /// The goodput in Mbps of one flow with a round trip of 100 ms that loses 1 % of its packets at random,
-/// in the mean of five seeds over 500 s.
+/// averaged over five seeds of 500 s.
 fn at_one_per_cent(sender: (&str, &[(&str, Raw)])) -> f64 {
     let rate = |seed| {
         let mut s = alone("100 Mbps", "50 ms", Limit::Unlimited, "520 s", sender);

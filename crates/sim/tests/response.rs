@@ -58,7 +58,7 @@ fn newrenos_response_to_random_losses_is_between_pftk_and_the_ideal() {
             s.links[0].loss = p;
             s.sample = "1 s".parse().unwrap();
             let (rate, error) = packets_a_second(&mut s, 5);
-            // The timer of a sender whose round trips are all alike is at its floor.
+            // The timer of a sender with constant round trips is at its floor.
             let low = pftk(p, rtt, 0.2);
             let high = 1.3095 / p.sqrt() / rtt;
             let mathis = 1.5_f64.sqrt() / p.sqrt() / rtt;
@@ -95,11 +95,11 @@ fn newrenos_sawtooth_over_droptail_is_the_closed_form() {
             let link = Entity::Link(0);
             let of = |metric| run.mean(metric, link, s.steady).unwrap();
             let c = 1e7 / PACKET;
-            // On the wires, and being sent: the packet by two access links, its acknowledgement
-            // by these and the bottleneck's way back.
+            // The packets on the wires and in transmission: the data on two access links, and the
+            // acknowledgement on these and the bottleneck's reverse link.
             let path = c * (0.04 + 2.0 * (8000.0 + 320.0) * 1e-8 + 320.0 * 1e-7);
             let most = path + limit as f64 + 1.0;
-            // One packet more of the window is in service.
+            // One further packet of the window is in service.
             let expected = 7.0 / 9.0 * most - path - 1.0;
             let period = 3.0 * most * most / (8.0 * c) + most / c;
             let measured = 1000.0 / of(Metric::Drops);
@@ -169,7 +169,7 @@ fn dctcps_share_of_marks_and_queue_are_those_of_the_paper() {
             longest = longest.max(of(Metric::BacklogPacketsMax));
         }
         let n = flows as f64;
-        // 10 ms, and to send a packet and its acknowledgement.
+        // 10 ms plus the time to send a packet and its acknowledgement.
         let product = 1e8 / PACKET * (0.01 + 8320.0 * 1e-8);
         let w = (product + k) / n;
         let expected = (2.0 / w).sqrt();

@@ -30,7 +30,7 @@ fn cubics_response_is_that_of_rfc_9438() {
         let slope = (c * (3.0 + beta) / (4.0 * (1.0 - beta))).powf(0.25);
         let expected = slope * (rtt * packets / losses).powf(0.75);
         let window = of(Metric::Cwnd) / 1000.0;
-        // The path and the queue hold this window at most.
+        // The path and the queue hold at most this window.
         let most = rate * 1e6 / PACKET * 0.1 + 20.0;
         let k = (most * (1.0 - beta) / c).cbrt();
         let period = 400.0 / losses;

@@ -80,7 +80,7 @@ fn bbr3_flows_share_approximately_fairly() {
     let o = outcome(&[("bbr3", 0), ("bbr3", 10)], DEEP, (40, 120));
     assert!(o.jain() > 0.9, "{}", o.jain());
     assert!(o.utilisation() > 0.95, "{}", o.utilisation());
-    // Two windows of two products are three products of queue at most.
+    // Two windows of two products make at most three products of queue.
     assert!(o.delay < 120.0, "{}", o.delay);
 }
 
@@ -151,7 +151,7 @@ fn copa_flows_keep_the_queue_of_the_authors_program() {
             let mean = |metric| run.mean(metric, Entity::Link(0), s.steady).expect("it ran");
             let queue = mean(Metric::BacklogPackets);
             let used = mean(Metric::Utilisation);
-            // The program counts the packet in service, too.
+            // The program also counts the packet in service.
             assert!((7.0..19.0).contains(&queue), "{buffer} {flows}: {queue}");
             assert!(used > 0.9, "{buffer} {flows}: {used}");
         }
@@ -159,7 +159,7 @@ fn copa_flows_keep_the_queue_of_the_authors_program() {
 }
 
 /// The queue of three flows is not nearly empty often enough for the rule of the source, so they
-/// compete with each other. Fair they are all the same.
+/// compete with each other. They are fair nevertheless.
 #[test]
 fn three_copa_flows_take_each_other_for_others() {
     let o = outcome(&[("copa", 0), ("copa", 10), ("copa", 20)], DEEP, (40, 100));
@@ -179,7 +179,7 @@ fn copa_competes_with_newreno() {
     assert!(o.shares[1] > 2.5, "{:?}", o.shares);
 }
 
-/// A flow alone keeps its target [RFC 6817 §2.4.2].
+/// A single flow keeps its target [RFC 6817 §2.4.2].
 #[test]
 fn ledbat_keeps_its_target() {
     let o = outcome(&[("ledbat", 0)], DEEP, (60, 120));
@@ -187,8 +187,8 @@ fn ledbat_keeps_its_target() {
     assert!(o.utilisation() > 0.99, "{}", o.utilisation());
 }
 
-/// LEDBAT++ stays below its target but for a round trip's growth, and pays a tenth of the rate for
-/// its slowdowns at most [draft-irtf-iccrg-ledbat-plus-plus §4.4].
+/// LEDBAT++ stays below its target except for a round trip's growth, and its slowdowns cost at most
+/// a tenth of the rate [draft-irtf-iccrg-ledbat-plus-plus §4.4].
 #[test]
 fn ledbat_pp_stays_at_its_target_and_pays_a_tenth_at_most() {
     let o = outcome(&[("ledbat-pp", 0)], DEEP, (60, 180));

@@ -1,5 +1,5 @@
-//! The period of a sample: the time since the sample before, without events that coincide with the
-//! sample.
+//! The period of a sample: the time since the previous sample, without events that coincide with
+//! the sample.
 
 use crate::common::*;
 use accord_record::*;
@@ -37,8 +37,8 @@ fn what_changes_at_the_time_of_a_sample_is_no_part_of_it() {
     assert!((0.95..1.01).contains(&used), "{used}");
 }
 
-/// A transfer of 100 packets ends within a second. Its values end with it, as those of a flow that stops, and as
-/// those of theory and fluid, so a mean is over the time of the transfer.
+/// A transfer of 100 packets ends within a second. Its values end with it, like those of a flow that stops,
+/// and like those of theory and fluid. So a mean covers the time of the transfer.
 #[test]
 fn values_end_with_a_transfer() {
     let queue = discipline("droptail", &[]);

@@ -75,14 +75,15 @@ fn a_contract_and_weights_at_one_bottleneck() {
     }
     // Eq. 10 alone.
     check(&dumbbell(DROPTAIL, XIA05, &each), &[11.0, 3.0, 6.0], 0.05);
-    // 98 % of the link are shared, control pairs included, which take 1 % of it.
+    // 98 % of the link is shared, including control pairs, which take 1 % of it.
     check(&dumbbell(AVD, MONACO, &each), &[10.8, 2.8, 5.6], 0.04);
 }
 
 /// Long flows cross three bottlenecks, two flows cross each: Φ = 2 + 3·2 [Har02 eq. 18].
 #[test]
 fn contracts_over_three_bottlenecks() {
-    // Flows over many queues of a few packets get some percent less; see docs/src/models/monaco.md.
+    // Flows over many queues of a few packets get a few per cent less: see
+    // docs/src/models/monaco.md.
     let (text, expected) = three_bottlenecks(MONACO);
     check(&text, &expected, 0.06);
 }
@@ -120,7 +121,7 @@ fn oversubscription_falls_back_to_the_limits() {
     check(&dumbbell(DROPTAIL, MONACO, &each), &[30.0 * unit, 15.0 * unit, 3.0 * unit], 0.05);
 }
 
-/// A share of 15 of 20 Mbps against three flows of 3000 B takes 30 KB; at 15 KB it is 15/24 of 20.
+/// A share of 15 of 20 Mbps against three flows of 3000 B takes 30 KB. With 15 KB it is 15/24 of 20.
 #[test]
 fn a_limit_holds_a_contract_down() {
     let each = ["{ service = { contract = \"15 Mbps\", limit = \"15 KB\" } }", "{}", "{}", "{}"];
@@ -186,7 +187,8 @@ fn a_contract_outlasts_rare_losses() {
     };
     let ours = "law = \"accord\"";
     assert!((site(0.0, ours) / 18.0 - 1.0).abs() < 0.02);
-    // Of the 62 packets that the contract needs one in a hundred: a loss in every other round trip.
+    // One in a hundred of the 62 packets that the contract needs is a loss in every other round
+    // trip.
     for loss in [0.001, 0.002, 0.01] {
         let kept = site(loss, ours);
         assert!(kept > 10.0 * (1.0 - loss), "{loss}: {kept}");

@@ -8,7 +8,7 @@ use accord_sim::{Audit, Shortcuts, run_with};
 use accord_traffic::*;
 use accord_units::*;
 
-/// All results of a run, to the bit.
+/// All results of a run, bit for bit.
 type Seen = (Manifest, Vec<u64>, u64, Vec<Audit>, Vec<Audit>);
 
 fn see(scenario: &Scenario, shortcuts: Shortcuts) -> (Seen, u64) {
@@ -35,7 +35,7 @@ fn same(what: &str, scenario: &Scenario) -> [u64; 3] {
     [every, fewer, few]
 }
 
-/// Flows that share much: many ties at the bottleneck.
+/// Flows that have much in common, with many ties at the bottleneck.
 fn dumbbell(name: &str, params: &[(&str, Raw)], queue: &str, limit: Limit) -> Scenario {
     let queue = discipline(queue, &[]);
     Dumbbell::new("20 Mbps", "5 ms", queue, limit, "10 s")
@@ -130,7 +130,7 @@ fn tunnels_beside_streams_and_datagrams() {
     }
     d.0.flows[0].demand = Demand::OnOff { rate: None, burst, pause };
     d.0.flows[1].demand = Demand::Size(Bytes::new(3_000_000));
-    // Lossy and quick, so packets of one connection meet the next.
+    // The flow is lossy and quick, so packets of one connection meet the next.
     d.0.flows[2].demand = Demand::Web(web());
     d.0.flows[3].demand = Demand::Web(web());
     same("mixed", &d.0);
@@ -147,7 +147,7 @@ fn tunnels_over_two_queues() {
     }
 }
 
-/// If control packets have no queue of their own, a tunnel's port can be computed, too.
+/// If control packets have no separate queue, a tunnel's port can also be computed.
 #[test]
 fn tunnels_over_one_queue() {
     for (queue, limit) in [("droptail", 60), ("avd", 300), ("red", 60)] {
@@ -158,7 +158,7 @@ fn tunnels_over_one_queue() {
     }
 }
 
-/// Small files, one close on the other.
+/// Small files in quick succession.
 fn web() -> Web {
     Web {
         body_mu: 9.357,
@@ -194,10 +194,10 @@ fn links_and_routes_that_change() {
     same("changes", &changes());
 }
 
-/// Delays and rates change, of the bottleneck and of access links, and a route, too.
+/// Delays and rates of the bottleneck and of access links change, and so does a route.
 fn changes() -> Scenario {
     let mut s = dumbbell("newreno", &[], "droptail", Limit::Packets(60));
-    // A second way from left to right.
+    // A second path from left to right.
     let detour = s.links.len();
     for link in 0..2 {
         let mut other = s.links[link].clone();

@@ -81,9 +81,8 @@ fn the_run_is_the_same_until_the_first_jump() {
     }
 }
 
-/// Means of a run that skips lie where those of whole runs with other seeds do: in the interval
-/// that another run is in with 99 % confidence, and the error of a mean that steady-state detection
-/// allows.
+/// Means of a run with skips agree with those of whole runs with other seeds. They lie within the
+/// interval of another run at 99 % confidence, plus the error that steady-state detection allows.
 #[test]
 fn means_are_those_of_whole_runs() {
     const SEEDS: u64 = 5;
@@ -172,7 +171,8 @@ fn nothing_in_the_middle_is_missed() {
     let [a, b] = [&long, &short].map(|run| run.transfers[0]);
     assert_eq!((a.start, a.size), (b.start, b.size));
     assert!((a.duration - b.duration).abs() < 0.1 * a.duration, "{b:?}, not {a:?}");
-    // The demand of the last sample before the change was the old rate, and that of the next the new one.
+    // The demand of the last sample before the change is the old rate, and that of the next sample the new
+    // one.
     let link =
         |run: &Run| run.series(Metric::LinkRate, Entity::Link(0)).expect("it is").values.clone();
     assert_eq!(link(&long), link(&short));
@@ -197,10 +197,10 @@ fn what_does_not_rest_is_not_skipped() {
         let s = dumbbell(60, DROPTAIL, &text);
         let run = skipping(&s);
         assert!(refused(&run).contains(why), "{:?}", run.notes);
-        // A run that skips nothing is the whole run.
+        // A run without skips equals the whole run.
         assert_eq!(run.manifest, whole(&s).manifest);
     }
-    // In an outage timers go by the clock.
+    // Timers follow the clock in an outage.
     let outage = flows("f", 2, "newreno", "")
         + "[[event]]\nat = \"0.5 s\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n";
     let run = skipping(&dumbbell(60, DROPTAIL, &outage));

@@ -1,5 +1,5 @@
-//! Stacks of others that break the rules: the run ends, names the fault, and keeps the
-//! results of other flows.
+//! Third-party stacks that break the rules: the run ends, names the fault, and keeps the results of
+//! other flows.
 
 use crate::common::*;
 use accord_family::Stack;
@@ -8,16 +8,16 @@ use accord_scenario::*;
 use accord_transport::{Carried, Connector, Datagram, Ends, View};
 use accord_units::*;
 
-/// The deed of an end from 1 s on. Before that it sends a datagram per 10 ms.
+/// The misbehaviour of an end from 1 s on. Before that it sends a datagram per 10 ms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Deed {
     /// Nothing wrong.
     Good,
-    /// Wants to be woken at once, over and over.
+    /// Asks to be woken at once, repeatedly.
     Spin,
-    /// Wants to be woken at a time that is past.
+    /// Asks to be woken at a past time.
     Past,
-    /// Sends without end at one time.
+    /// Sends endlessly at one time.
     Flood,
     /// Sends a datagram per nanosecond.
     Stream,
@@ -35,11 +35,11 @@ enum Deed {
     PanicInStop,
     PanicInDrop,
     Close,
-    /// Lets the count of retransmissions go up and down.
+    /// Reports a count of retransmissions that rises and falls.
     Recount,
 }
 
-/// An end that sends by a timer and wants no answers.
+/// An end that sends by a timer and needs no answers.
 #[derive(Debug)]
 struct Toy {
     deed: Deed,
@@ -54,7 +54,7 @@ impl Toy {
         Box::new(Toy { deed, is_open: false, due: Time::MAX, now: Time::ZERO, queued: 0 })
     }
 
-    /// Returns true if it does wrong in this way now.
+    /// Returns true if the end now misbehaves in this way.
     fn does(&self, deed: Deed) -> bool {
         self.deed == deed && self.is_open && self.now >= Time::ZERO + Duration::from_ms(1000)
     }
@@ -183,7 +183,7 @@ fn bits_of(metric: Metric, run: &Run, s: &Scenario, flow: usize, from: f64) -> f
     late.map(|(_, v)| v).sum::<f64>() * s.sample.as_secs_f64()
 }
 
-/// Checks that the run has this sentence, and that the other flow went on.
+/// Checks that the run has this sentence, and that the other flow continued.
 fn is_said(stack: &'static Stack, said: &str) {
     let s = beside(stack);
     let run = run(&s);
@@ -269,7 +269,7 @@ fn it_panics() {
     is_said(&SUPPLY, "0.000000 s: the sending end panicked: no supply");
 }
 
-/// The stop of a flow and the end of a run are calls as well.
+/// The stop of a flow and the end of a run are also calls.
 #[test]
 fn it_panics_when_it_ends() {
     let mut s = beside(&STOP);
@@ -290,7 +290,7 @@ fn it_panics_when_it_ends() {
     assert!(bits(&run, &s, 0, 1.5) > 0.0 && bits(&run, &s, 1, 1.5) > 1e6);
 }
 
-/// Counts that go back do not overflow, also in the sum of a group.
+/// Decreasing counts do not overflow, not even in the sum of a group.
 #[test]
 fn its_counts_go_back() {
     let s = beside(&RECOUNT);

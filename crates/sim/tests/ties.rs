@@ -47,8 +47,8 @@ fn index(s: &Scenario) -> f64 {
 const EQUAL: &str = "\"1 ms\"";
 const SPREAD: &str = "{ spread = [\"1 ms\", \"5 ms\"] }";
 
-/// One flow alone has an index of 0.1, and had it with every seed before there were processing
-/// times and the coin of ties.
+/// If one flow gets everything, the index is 0.1. This was so with every seed before processing
+/// times and the coin of ties existed.
 fn nobody_is_locked_out(controller: &str, limit: &str, delay: &str) {
     let seeds = 1..=10;
     let all: Vec<f64> = seeds.map(|seed| index(&ten(controller, limit, delay, "", seed))).collect();
@@ -65,9 +65,9 @@ fn newreno_over_spread_round_trips() {
     nobody_is_locked_out("newreno", "500 pkt", SPREAD);
 }
 
-/// CUBIC's flows with one round trip among them are not that alike, and no phase effect is the
-/// reason: over lines that are a hundred-thousandth faster, where nothing falls on one instant,
-/// they are no more alike. Over lines ten times as fast the index is 0.92 to 0.98.
+/// CUBIC's flows with equal round trips are less equal, but not because of a phase effect: they are
+/// no more equal over lines that are a hundred-thousandth faster, where events never coincide. Over
+/// lines ten times as fast the index is 0.92 to 0.98.
 #[test]
 fn cubic_over_equal_round_trips() {
     let over = |rate| -> Vec<f64> {
@@ -97,7 +97,7 @@ fn cubic_over_spread_round_trips() {
     nobody_is_locked_out("cubic", "500 pkt", SPREAD);
 }
 
-/// The reason for the default: without processing times a flow holds the bottleneck for itself.
+/// The reason for the default: without processing times one flow keeps the bottleneck to itself.
 #[test]
 fn without_processing_times_one_flow_locks_the_others_out() {
     let without = ten("newreno", "500 pkt", SPREAD, "processing = \"0 s\"", 1);
@@ -151,8 +151,8 @@ fn hosts_are_never_slower_than_their_path() {
     assert_eq!(longest("rate = { trace = [1, 2, 2, 2, 2, 2, 3, 10] }", ""), "200 us");
 }
 
-/// A flow with a small window and empty queues: half of the longest time more a round trip, in the
-/// mean, and a round trip that varies by the longest time and no more.
+/// For a flow with a small window and empty queues, the round trip is longer by half of the longest
+/// time on average, and varies by at most the longest time.
 #[test]
 fn a_round_trip_is_longer_by_half_of_the_longest_time() {
     let s = scenario(

@@ -17,9 +17,9 @@ fn scenario(text: &str) -> Scenario {
     points.unwrap_or_else(|e| panic!("{e}")).remove(0)
 }
 
-/// Runs a scenario with all shortcuts and with none, which have to agree, and checks conservation
-/// at every port, at every edge and in every flow. Returns the run, the audits of the edges, and
-/// those of the flows.
+/// Runs a scenario with all shortcuts and with none, which must agree, and checks conservation at
+/// every port, at every edge and in every flow. Returns the run, the audits of the edges, and those
+/// of the flows.
 fn run(s: &Scenario) -> (Run, Vec<Audit>, Vec<Audit>) {
     let (all, ports, flows) = run_with(s, &mut Quiet, Shortcuts::All).expect("it runs");
     let (none, other, _) = run_with(s, &mut Quiet, Shortcuts::None).expect("it runs");
@@ -111,7 +111,7 @@ fn contracts_and_weights_hold_for_what_rides() {
     }
 }
 
-/// Packets of 1000 bytes with the overhead.
+/// Returns packets of 1000 bytes with the overhead.
 fn tunnelled(packets: Count) -> Count {
     Count { bytes: packets.packets * 1060, ..packets }
 }
@@ -132,7 +132,7 @@ fn a_tunnel_without_contention_passes_all() {
             let (run, edges, flows) = run(&s);
             let call = flows[3];
             assert!(call.entered.packets > 8_000, "{demand}: {call:?}");
-            // CoDel drops some while the controller begins with a packet per round trip.
+            // CoDel drops a few packets while the controller begins with a packet per round trip.
             assert!(call.dropped.packets <= 30, "{demand}, {seed}: {call:?}");
             assert_eq!(edges[1].dropped, tunnelled(call.dropped));
             assert_eq!(edges[1].entered.bytes, 1060 * edges[1].entered.packets);
@@ -174,8 +174,8 @@ fn datagrams_may_overtake_each_other() {
     assert!(sum > 20.0, "{sum:.1} Mbps");
 }
 
-/// A mark in the network comes out of the tunnel: it keeps 200 KB queued where it can, and DCTCP in
-/// it keeps the queue of a router that marks from 10 packets on far below that.
+/// A mark in the network comes out of the tunnel. The tunnel keeps 200 KB queued if it can. DCTCP
+/// inside keeps the queue far below that at a router that marks from 10 packets on.
 #[test]
 fn marks_come_out_of_the_tunnel() {
     let core = "control_priority = false\n\
@@ -226,8 +226,8 @@ fn a_tunnel_takes_another_path() {
     }
 }
 
-/// The flows in a tunnel take its new path after the tunnel does, whatever the time. The order of other
-/// events at one time depends on it.
+/// At any time, the flows in a tunnel take its new path after the tunnel does. The order of other events at
+/// one time depends on it.
 #[test]
 fn flows_follow_their_tunnel_at_any_time() {
     for tenth in 20..32 {
@@ -295,8 +295,8 @@ fn a_longer_path_is_found_out_at_any_rate() {
     }
 }
 
-/// Three sites of four CUBIC connections each, with contracts of 10, 5 and 0 Mbps, over a FIFO queue of 30 Mbps
-/// alongside flows outside of the tunnels.
+/// Three sites of four CUBIC connections each, with contracts of 10, 5 and 0 Mbps, over a FIFO queue of 30
+/// Mbps alongside flows outside the tunnels.
 fn alongside(round_trip: u64, buffer: f64, count: u32, controller: &str, seconds: u64) -> Scenario {
     let limit = (buffer * 30e6 / 8.0 * round_trip as f64 / 1e3) as u64;
     let half = round_trip as f64 / 2.0 - 0.2;
@@ -328,7 +328,7 @@ fn alongside(round_trip: u64, buffer: f64, count: u32, controller: &str, seconds
 
 const CUBIC: &str = "{ name = \"cubic\", rack = true }";
 
-/// Lost packets are sent again for some round trips, and their flows see them in order. Without that
+/// Lost packets are sent again for a few round trips, and their flows see them in order. Without that
 /// contract a kept 23 and 30 % alongside BBR, and 75 % alongside CUBIC.
 #[test]
 fn contracts_hold_on_long_paths_and_in_long_buffers() {
@@ -347,7 +347,7 @@ fn contracts_hold_on_long_paths_and_in_long_buffers() {
     }
 }
 
-/// No packet is lost or doubled by the repair, and shortcuts change nothing.
+/// The repair neither loses nor duplicates packets, and shortcuts change nothing.
 #[test]
 fn packets_are_conserved_where_they_are_sent_again() {
     let s = alongside(60, 0.3, 2, "\"bbr1\"", 8);

@@ -1,4 +1,4 @@
-//! The packet engine against figures of ns-2. The cases, ns-2's figures for them and the figures
+//! The packet engine against values from ns-2. The cases, ns-2's figures for them and the figures
 //! that are known to differ are in `tools/ns2`; the table of `docs/src/validation.md` has the
 //! latter.
 
@@ -19,7 +19,8 @@ const SEEDS: u64 = 5;
 /// The bound of the difference of two means, in standard errors of the difference.
 const ERRORS: f64 = 4.0;
 
-/// The largest error from counting whole packets at the ends of the window and sampling the queue.
+/// The largest error due to counting whole packets at the ends of the window and sampling the
+/// queue.
 const RESOLUTION: f64 = 0.002;
 
 fn root() -> PathBuf {
@@ -30,7 +31,7 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(root().join(path)).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
-/// The mean of some runs, how far they are apart (standard deviation), and how many they are.
+/// The mean of several runs, their standard deviation and their number.
 #[derive(Clone, Copy)]
 struct Sample {
     mean: f64,
@@ -87,7 +88,7 @@ fn figure(scenario: &Scenario, run: &Run, name: &str) -> f64 {
     match what {
         "goodput" => Sample::of(&rates()).mean,
         "fairness" => fairness_index(rates().into_iter().map(|r| (r, 1.0))),
-        // ns-2 has the packet in service counted in the cases, which is there while the link is busy.
+        // In these cases ns-2 also counts the packet in service, which is there while the link is busy.
         "queue" => link(Metric::BacklogPackets) + link(Metric::Utilisation),
         "utilisation" => link(Metric::Utilisation),
         "drops" => {
@@ -198,7 +199,7 @@ fn the_tests_that_the_page_names_exist() {
     assert!(named.len() > 20, "the page names {} tests", named.len());
     for (file, function) in named {
         let test = format!("#[test]\nfn {function}(");
-        // Tests of a module stand deeper.
+        // Tests of a module are indented.
         let lines = text(file).replace("\n    ", "\n");
         assert!(lines.contains(&test), "{file} has no test {function}");
     }

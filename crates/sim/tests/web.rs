@@ -101,12 +101,12 @@ fn users_together_come_to_the_load_of_their_laws() {
     let s = users(400, "10 Gbps", Demand::Web(web), "300 s");
     let run = run(&s, &mut Quiet).unwrap();
     let window = window(50.0, 300.0);
-    // The time that transfers take is what users come to less than the most.
+    // The duration of transfers explains why users stay below the upper bound.
     let took = run.mean(Metric::CompletionTime, Entity::Group(0), window).unwrap();
     let files = web.mean_file() / web.most();
     let expected = 400.0 * web.mean_file() / (files + took) * 8.0;
     let is = run.mean(Metric::Throughput, Entity::Group(0), window).unwrap();
-    // Whole packets: half a packet a file more.
+    // Packets are whole, which adds half a packet per file.
     let whole = 1.0 + 500.0 / web.mean_file();
     assert!((is / (expected * whole) - 1.0).abs() < 0.03, "{is} {expected}");
     let size = run.mean(Metric::TransferSize, Entity::Group(0), window).unwrap();
@@ -120,7 +120,7 @@ fn a_group_recorded_as_one_is_the_sum_of_its_flows() {
     let one = run(&s, &mut Quiet).unwrap();
     s.groups[0].recorded = Recorded::Flows;
     let each = run(&s, &mut Quiet).unwrap();
-    // As text, in which NaN is NaN.
+    // The comparison is in text form, in which NaN equals NaN.
     assert_eq!(format!("{:?}", one.transfers), format!("{:?}", each.transfers));
     let metrics = Metric::ALL.iter().filter(|m| m.adds());
     for &metric in metrics {
@@ -136,7 +136,7 @@ fn a_group_recorded_as_one_is_the_sum_of_its_flows() {
     }
     let flows = one.series.iter().filter(|s| matches!(s.entity, Entity::Flow(_)));
     assert_eq!(flows.count(), 0);
-    // Transfers of a group are those of its flows.
+    // The transfers of a group are those of its flows.
     let count = |run: &Run, e| run.samples(Metric::CompletionTime, e, ALL).count();
     let by_flow: usize = (0..5).map(|f| count(&one, Entity::Flow(f))).sum();
     assert_eq!(count(&one, Entity::Group(0)), by_flow);

@@ -1,6 +1,6 @@
-//! Runs in windows are the same as with an event for each packet that reaches a link, to the bit:
-//! topologies in which parts of the network feed each other in other ways than in a dumbbell.
-//! (`shortcuts.rs` has dumbbells.)
+//! Runs in windows equal, bit for bit, those with an event per packet that reaches a link. The
+//! topologies here have parts that feed each other differently from a dumbbell. (`shortcuts.rs` has
+//! dumbbells.)
 
 use crate::common::{scenario, window};
 use accord_record::Quiet;
@@ -16,7 +16,7 @@ fn same(s: &Scenario) -> [u64; 2] {
     events
 }
 
-/// Compares as `same` does, however little happens. Also returns the packet-hops.
+/// Compares as `same` does, even if little happens. Also returns the packet-hops.
 pub fn compared(s: &Scenario) -> ([u64; 2], u64) {
     let [fused, windows] = [Shortcuts::CutThrough, Shortcuts::All].map(|shortcuts| {
         let (mut run, ports, flows) = run_with(s, &mut Quiet, shortcuts).expect("it runs");
@@ -24,7 +24,7 @@ pub fn compared(s: &Scenario) -> ([u64; 2], u64) {
         run.manifest.plan = None;
         let values = run.series.iter().flat_map(|series| &series.values);
         let bits: Vec<u64> = values.map(|v| v.to_bits()).collect();
-        // A transfer that is not done has no duration.
+        // An incomplete transfer has no duration.
         let transfers: Vec<String> = run.transfers.iter().map(|t| format!("{t:?}")).collect();
         let (hops, steps) = (run.statistics.packet_hops, run.statistics.steps);
         ((run.manifest, bits, hops, ports, flows, transfers), steps)
@@ -159,9 +159,9 @@ fn full_ports_of_tunnels() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Contended and uncontended links, by a hair or by far: rates that divide a packet's time into
-    /// whole picoseconds and rates that do not, packets of one size and of several, and a pair of
-    /// hosts without a shared link between them.
+    /// Links that are contended and uncontended, narrowly or by far: rates that divide a packet's
+    /// time into whole picoseconds and rates that do not, packets of one size and of several, and a
+    /// pair of hosts without a shared link between them.
     #[test]
     fn links_that_hold_up_packets_or_do_not(
         bottleneck in prop::sample::select(vec!["20 Mbps", "19.999999 Mbps", "7.7 Mbps", "30 Mbps"]),
@@ -262,8 +262,7 @@ fn a_run_ends_between_two_samples() {
 }
 
 /// More packets in a window than near caches hold: behind ports that drop, mark, have timers, judge
-/// departures, serve flows in turn and have two priorities, over links of their own and without
-/// any.
+/// departures, serve flows in turn and have two priorities, over separate links and without any.
 #[test]
 fn many_flows_go_on_one_after_the_other() {
     for (discipline, controller) in [
@@ -294,8 +293,8 @@ fn many_flows_go_on_one_after_the_other() {
     }
 }
 
-/// Many acknowledgements on their last way: over links that are faster than the bottleneck, slower, and
-/// without some of them, and where some are dropped.
+/// Many acknowledgements on the last part of their way: over links that are faster than the bottleneck,
+/// slower, and without some of them, and where some are dropped.
 #[test]
 fn many_acknowledgements() {
     let access = "access = { rate = \"100 Mbps\", delay = \"1 ms\" }\n";
@@ -354,7 +353,7 @@ fn a_plan_has_the_engine_and_the_reason() {
     assert_eq!(fused.0.manifest.plan, Some(asked));
 }
 
-/// Windows would cost more than they save where hardly a packet fits into the shortest of them.
+/// Windows would cost more than they save if hardly a packet fits into the shortest of them.
 #[test]
 fn short_links_have_events() {
     let s = scenario(
