@@ -139,10 +139,10 @@ impl HyStart {
             return;
         }
         match self.conservative {
-            None if self.last < Duration::MAX => {
-                if self.current.saturating_sub(self.last) >= threshold(self.last) {
-                    self.conservative = Some((self.current, 0));
-                }
+            None if self.last < Duration::MAX
+                && self.current.saturating_sub(self.last) >= threshold(self.last) =>
+            {
+                self.conservative = Some((self.current, 0));
             }
             Some((baseline, _)) if self.current < baseline => self.conservative = None,
             _ => {}

@@ -102,7 +102,10 @@ mod tests {
     fn named(words: &[&str]) -> Result<Vec<(String, bool, bool)>, String> {
         let line = Line::try_parse_from(["emulate"].iter().chain(words));
         let line = line.map_err(|e| e.to_string())?;
-        let ends = of(&line.args).map_err(|e| format!("{e:?}"))?;
+        let ends = of(&line.args).map_err(|e| match e {
+            Failure::Other { message, .. } | Failure::Unable(message) => message,
+            _ => "another failure".into(),
+        })?;
         Ok(ends.into_iter().map(|e| (e.name, e.line.is_some(), e.join.is_some())).collect())
     }
 

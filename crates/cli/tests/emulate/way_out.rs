@@ -3,7 +3,7 @@
 use super::{PORT, Place, program, text};
 use std::fs::read_to_string;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::path::Path;
 use std::process::Command;
 
@@ -65,7 +65,7 @@ fn host() {
 #[ignore = "not a test: other tests start it as their program"]
 fn guest() {
     let found: Vec<_> = ("far.example", PORT).to_socket_addrs().expect("names").collect();
-    for wanted in [V4.into(), V6.into()] {
+    for wanted in [IpAddr::from(V4), V6.into()] {
         let found = found.iter().find(|address| address.ip() == wanted);
         let mut stream = TcpStream::connect(found.expect("an address")).expect("it listens");
         let mut all = String::new();
