@@ -1,4 +1,4 @@
-// Made by cbindgen; the test has the command. 5c8841dd09f46a83 6008e3241e694ab9
+// Made by cbindgen; the test has the command. 3029f925a568f03c 1898a374e818dec3
 #ifndef ACCORD_NET_H
 #define ACCORD_NET_H
 
@@ -11,8 +11,9 @@
 // Rules for pointers: a net is used by one thread at a time, and not after accord_net_free. Text is
 // UTF-8 with a zero at its end, and is copied. Text that a function returns is valid until the next call
 // with the same net. Functions of a stack are called in accord_net_run, on its thread, and return as
-// usual: without longjmp and without C++ exceptions. A null pointer for anything but `user` is an error
-// and not a crash.
+// usual: without longjmp and without C++ exceptions. They do not call the net that runs: such a call is
+// refused, with ACCORD_STATUS_ARGUMENT, a null pointer or 0. A null pointer for anything but `user` is an
+// error and not a crash.
 
 // The result of `poll` if there is nothing to send now.
 #define ACCORD_NOTHING -1
@@ -119,7 +120,7 @@ extern "C" {
 // Creates a net without a scenario. Free it with accord_net_free.
 struct AccordNet *accord_net_new(void);
 
-// Frees a net and its results. A null pointer is allowed.
+// Frees a net and its results. A null pointer is allowed. A net that runs is left as it is.
 void accord_net_free(struct AccordNet *net);
 
 // Takes the network from a scenario file, or a built-in scenario by its id. The file is read by
@@ -145,8 +146,9 @@ enum AccordStatus accord_net_carry(struct AccordNet *net,
                                    const struct AccordStack *stack);
 
 // Runs the scenario in packets, once or once per combination of its sweeps' values. Returns
-// ACCORD_STATUS_OK if all that it expects of packets is met and no stack broke a rule. Can be called
-// again, also with other settings.
+// ACCORD_STATUS_OK if all that it expects of packets is met and no stack broke a rule. After a setting that was
+// refused every run fails, with the status and the text of the first such setting. Can be called again,
+// also with other settings.
 enum AccordStatus accord_net_run(struct AccordNet *net);
 
 // The text about the last status that was not ACCORD_STATUS_OK, or "". Of a failed run: the expectations with
@@ -173,7 +175,8 @@ enum AccordStatus accord_net_mean(struct AccordNet *net,
 const char *accord_net_digest(const struct AccordNet *net,
                               size_t run);
 
-// Appends bytes to the log of an end, if `log` is not a null pointer.
+// Appends bytes to the log of an end, if `log` is not a null pointer. A length above PTRDIFF_MAX, as
+// of a negative number, appends nothing.
 void accord_log_write(struct AccordLog *log, const void *bytes, size_t length);
 
 #ifdef __cplusplus

@@ -42,7 +42,9 @@ static int end_receive(void *end, const uint8_t *payload, size_t length, uint8_t
     if (e->log != NULL && e->sender.lost > lost) {
         char line[80];
         int written = snprintf(line, sizeof line, "%.6f s: a loss, window %.0f\n", now / 1e9, e->sender.window);
-        accord_log_write(e->log, line, (size_t)written);
+        // snprintf returns the length without the cut, or a negative number.
+        size_t length = written < 0 ? 0 : (size_t)written;
+        accord_log_write(e->log, line, length < sizeof line ? length : sizeof line - 1);
     }
     return is_new;
 }
@@ -102,6 +104,7 @@ int main(int count, char **words) {
         .view = end_view,
     };
     AccordNet *net = accord_net_new();
+    // A setting that is refused fails the run.
     accord_net_scenario(net, words[1]);
     for (int i = 2; i + 1 < count; i += 2) accord_net_set(net, words[i], words[i + 1]);
     accord_net_carry(net, "mine", &stack);

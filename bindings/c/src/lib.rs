@@ -12,12 +12,14 @@ mod types;
 
 pub use end::AccordLog;
 pub use net::AccordNet;
+use net::State;
 pub use types::{
     ACCORD_NOTHING, ACCORD_UNKNOWN, AccordSetup, AccordStack, AccordStatus, AccordView,
 };
 
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Text of C, for functions whose callers keep the rules of the header. `None` if it is a null pointer or not UTF-8.
 fn text<'a>(text: *const c_char) -> Option<&'a str> {
@@ -28,21 +30,45 @@ fn text<'a>(text: *const c_char) -> Option<&'a str> {
     unsafe { CStr::from_ptr(text) }.to_str().ok()
 }
 
-/// Calls a function with a net, for functions whose callers keep the rules of the header. A null pointer and a panic are statuses.
-fn with(net: *mut AccordNet, call: impl FnOnce(&mut AccordNet) -> AccordStatus) -> AccordStatus {
-    // SAFETY: the header asks for a net of `accord_net_new` that no other thread uses.
-    let Some(net) = (unsafe { net.as_mut() }) else {
+/// Calls a function with a net, for functions whose callers keep the rules of the header. A null pointer, a net
+/// that is in use and a panic are statuses.
+fn with(net: *mut AccordNet, call: impl FnOnce(&mut State) -> AccordStatus) -> AccordStatus {
+    let Some(is_in_use) = in_use(net) else {
         return AccordStatus::Argument;
     };
+    if is_in_use.swap(true, Ordering::AcqRel) {
+        return AccordStatus::Argument;
+    }
+    // SAFETY: the header asks for a net of `accord_net_new`. Only this function and `look` refer to the state, and
+    // neither does while `is_in_use` is true, so the reference is the only one.
+    let state = unsafe { &mut *(&raw mut (*net).state) };
     // After a panic the net is freed, or a run sets it up again.
-    catch_unwind(AssertUnwindSafe(|| call(net))).unwrap_or_else(|_| net.panicked())
+    let status =
+        catch_unwind(AssertUnwindSafe(|| call(state))).unwrap_or_else(|_| state.panicked());
+    is_in_use.store(false, Ordering::Release);
+    status
+}
+
+/// The flag of a net, through a pointer: a reference to the whole net would refer to the state, too. `None` for a
+/// null pointer.
+fn in_use<'a>(net: *const AccordNet) -> Option<&'a AtomicBool> {
+    if net.is_null() {
+        return None;
+    }
+    // SAFETY: the header asks for a net of `accord_net_new`, which lives as long as the call.
+    Some(unsafe { &*(&raw const (*net).is_in_use) })
 }
 
 /// Reads from a net, for functions whose callers keep the rules of the header. Returns `none` for a null
-/// pointer.
-fn look<T>(net: *const AccordNet, none: T, read: impl FnOnce(&AccordNet) -> T) -> T {
-    // SAFETY: as in `with`.
-    unsafe { net.as_ref() }.map_or(none, read)
+/// pointer, and `busy` for a net that is in use.
+fn look<T>(net: *const AccordNet, none: T, busy: T, read: impl FnOnce(&State) -> T) -> T {
+    match in_use(net) {
+        None => none,
+        Some(is_in_use) if is_in_use.load(Ordering::Acquire) => busy,
+        // SAFETY: the header asks for a net of `accord_net_new` that no other thread uses, and no call that could
+        // change the state has begun.
+        Some(_) => read(unsafe { &*(&raw const (*net).state) }),
+    }
 }
 
 /// Creates a net without a scenario. Free it with accord_net_free.
@@ -51,10 +77,10 @@ pub extern "C" fn accord_net_new() -> *mut AccordNet {
     Box::into_raw(Box::default())
 }
 
-/// Frees a net and its results. A null pointer is allowed.
+/// Frees a net and its results. A null pointer is allowed. A net that runs is left as it is.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accord_net_free(net: *mut AccordNet) {
-    if !net.is_null() {
+    if in_use(net).is_some_and(|is_in_use| !is_in_use.load(Ordering::Acquire)) {
         // SAFETY: the header asks for a net of `accord_net_new` that is not used again.
         let net = unsafe { Box::from_raw(net) };
         // Nothing is left of it after a panic but memory.
@@ -118,31 +144,33 @@ pub unsafe extern "C" fn accord_net_carry(
 }
 
 /// Runs the scenario in packets, once or once per combination of its sweeps' values. Returns
-/// ACCORD_STATUS_OK if all that it expects of packets is met and no stack broke a rule. Can be called
-/// again, also with other settings.
+/// ACCORD_STATUS_OK if all that it expects of packets is met and no stack broke a rule. After a setting that was
+/// refused every run fails, with the status and the text of the first such setting. Can be called again,
+/// also with other settings.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accord_net_run(net: *mut AccordNet) -> AccordStatus {
-    with(net, AccordNet::run)
+    with(net, State::run)
 }
 
 /// The text about the last status that was not ACCORD_STATUS_OK, or "". Of a failed run: the expectations with
 /// their values, times and packets, and the paths of the capture and of the logs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accord_net_message(net: *const AccordNet) -> *const c_char {
-    look(net, c"the net is a null pointer".as_ptr(), AccordNet::message)
+    let none = c"the net is a null pointer".as_ptr();
+    look(net, none, c"the net is in use: it runs".as_ptr(), State::message)
 }
 
 /// The path of the capture of the last run if that failed, or a null pointer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accord_net_capture(net: *const AccordNet) -> *const c_char {
-    look(net, std::ptr::null(), AccordNet::capture)
+    look(net, std::ptr::null(), std::ptr::null(), State::capture)
 }
 
 /// The number of runs: 1, or that of the combinations of the sweeps' values; 0 before a run and after a wrong
 /// scenario.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accord_net_runs(net: *const AccordNet) -> usize {
-    look(net, 0, AccordNet::runs)
+    look(net, 0, 0, State::runs)
 }
 
 /// Writes the mean of a metric over the steady part of a run, from 0: "goodput" of a flow or group, or
@@ -164,20 +192,24 @@ pub unsafe extern "C" fn accord_net_mean(
 /// times.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accord_net_digest(net: *const AccordNet, run: usize) -> *const c_char {
-    look(net, std::ptr::null(), |net| net.digest(run))
+    look(net, std::ptr::null(), std::ptr::null(), |net| net.digest(run))
 }
 
-/// Appends bytes to the log of an end, if `log` is not a null pointer.
+/// Appends bytes to the log of an end, if `log` is not a null pointer. A length above PTRDIFF_MAX, as
+/// of a negative number, appends nothing.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accord_log_write(
     log: *mut AccordLog,
     bytes: *const c_void,
     length: usize,
 ) {
+    let is_length = isize::try_from(length).is_ok();
     // SAFETY: the header asks for the log of an end that was not closed.
     let log = unsafe { log.as_mut() };
-    if let Some(log) = log.filter(|_| !bytes.is_null()) {
-        // SAFETY: the header asks for `length` bytes that are valid during the call.
-        log.write(unsafe { std::slice::from_raw_parts(bytes.cast(), length) });
+    if let Some(log) = log.filter(|_| !bytes.is_null() && is_length) {
+        // SAFETY: the header asks for `length` bytes that are valid during the call, and the length fits.
+        let bytes = unsafe { std::slice::from_raw_parts(bytes.cast(), length) };
+        // Only the memory could run out; then the log is shorter.
+        let _ = catch_unwind(AssertUnwindSafe(|| log.write(bytes)));
     }
 }

@@ -4,6 +4,7 @@ use crate::types::{AccordStack, AccordStatus};
 use accord::report::mean_of;
 use accord_net::{Error, Net, Outcome};
 use std::ffi::{CString, c_char};
+use std::sync::atomic::AtomicBool;
 
 /// The place or the text of the scenario.
 #[derive(Debug)]
@@ -15,11 +16,22 @@ enum Source {
 /// A network with its flows, some of which are to be carried by stacks, and the results of its last run.
 #[derive(Debug, Default)]
 pub struct AccordNet {
+    /// True during a call that may change the state. A function of a stack that calls the net then has
+    /// no access to the state.
+    pub(crate) is_in_use: AtomicBool,
+    pub(crate) state: State,
+}
+
+/// The settings and the results of a net.
+#[derive(Debug, Default)]
+pub(crate) struct State {
     source: Option<Source>,
     sets: Vec<(String, String)>,
     seed: Option<u64>,
     folder: Option<String>,
     carried: Vec<(String, AccordStack)>,
+    /// The status and the text of the first setting that was refused.
+    refused: Option<(AccordStatus, CString)>,
     outcome: Option<Outcome>,
     message: CString,
     capture: Option<CString>,
@@ -31,7 +43,7 @@ fn c_text(text: &str) -> CString {
     CString::new(text.replace('\0', " ")).unwrap_or_default()
 }
 
-impl AccordNet {
+impl State {
     /// Notes why a call failed.
     fn fail(&mut self, status: AccordStatus, why: &str) -> AccordStatus {
         self.message = c_text(why);
@@ -43,13 +55,26 @@ impl AccordNet {
         self.fail(AccordStatus::Internal, "Accord panicked; standard error has the place")
     }
 
+    /// Refuses an argument.
     fn refuse(&mut self, what: &str) -> AccordStatus {
         self.fail(AccordStatus::Argument, &format!("{what} is a null pointer or not UTF-8"))
     }
 
+    /// Refuses the argument of a setting. A run without the setting would be another test, so runs fail.
+    fn refuse_setting(&mut self, what: &str) -> AccordStatus {
+        let status = self.refuse(what);
+        self.refused_with(status)
+    }
+
+    /// Notes that a setting was refused with the present message.
+    fn refused_with(&mut self, status: AccordStatus) -> AccordStatus {
+        self.refused.get_or_insert_with(|| (status, self.message.clone()));
+        status
+    }
+
     pub(crate) fn scenario(&mut self, name: Option<&str>) -> AccordStatus {
         let Some(name) = name else {
-            return self.refuse("the name of the scenario");
+            return self.refuse_setting("the name of the scenario");
         };
         self.source = Some(Source::Named(name.to_string()));
         AccordStatus::Ok
@@ -57,7 +82,7 @@ impl AccordNet {
 
     pub(crate) fn network(&mut self, text: Option<&str>) -> AccordStatus {
         let Some(text) = text else {
-            return self.refuse("the text of the scenario");
+            return self.refuse_setting("the text of the scenario");
         };
         self.source = Some(Source::Text(text.to_string()));
         AccordStatus::Ok
@@ -65,7 +90,7 @@ impl AccordNet {
 
     pub(crate) fn set(&mut self, path: Option<&str>, value: Option<&str>) -> AccordStatus {
         let (Some(path), Some(value)) = (path, value) else {
-            return self.refuse("the path or the value");
+            return self.refuse_setting("the path or the value");
         };
         self.sets.push((path.to_string(), value.to_string()));
         AccordStatus::Ok
@@ -78,7 +103,7 @@ impl AccordNet {
 
     pub(crate) fn folder(&mut self, folder: Option<&str>) -> AccordStatus {
         let Some(folder) = folder else {
-            return self.refuse("the folder");
+            return self.refuse_setting("the folder");
         };
         self.folder = Some(folder.to_string());
         AccordStatus::Ok
@@ -90,11 +115,14 @@ impl AccordNet {
         stack: Result<AccordStack, String>,
     ) -> AccordStatus {
         let Some(flow) = flow else {
-            return self.refuse("the name of the flow");
+            return self.refuse_setting("the name of the flow");
         };
         match stack {
             Ok(stack) => self.carried.push((flow.to_string(), stack)),
-            Err(why) => return self.fail(AccordStatus::Argument, &why),
+            Err(why) => {
+                let status = self.fail(AccordStatus::Argument, &why);
+                return self.refused_with(status);
+            }
         }
         AccordStatus::Ok
     }
@@ -115,6 +143,10 @@ impl AccordNet {
     pub(crate) fn run(&mut self) -> AccordStatus {
         (self.outcome, self.capture, self.message) = (None, None, CString::default());
         self.digests.clear();
+        if let Some((status, why)) = &self.refused {
+            self.message.clone_from(why);
+            return *status;
+        }
         let Some(net) = self.build() else {
             return self.fail(AccordStatus::Scenario, "the net has no scenario");
         };
@@ -135,6 +167,8 @@ impl AccordNet {
             Error::NoFlow(..) | Error::Unfit(..) => AccordStatus::Flow,
             Error::NoExpectation(_) => AccordStatus::NoExpectation,
             Error::Failed(_) => AccordStatus::Failed,
+            // Of live runs only.
+            Error::Late(..) => AccordStatus::Internal,
         };
         self.fail(status, &error.to_string())
     }

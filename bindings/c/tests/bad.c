@@ -82,8 +82,16 @@ static void bad_view(void *end, AccordView *view) {
 
 static const char *bad_broken(void *end) {
     if (is(end, "broken")) return "not UTF-8: \xff";
-    // A call of the net from a function of a stack is of no use, and no crash.
-    return accord_net_run(NULL) == ACCORD_STATUS_ARGUMENT ? NULL : "a net from nothing";
+    if (accord_net_run(NULL) != ACCORD_STATUS_ARGUMENT) return "a net from nothing";
+    // Calls of the net that runs are of no use, and no crash.
+    double value = 7;
+    accord_net_free(NET);
+    int is_refused = accord_net_run(NET) == ACCORD_STATUS_ARGUMENT && accord_net_seed(NET, 7) == ACCORD_STATUS_ARGUMENT
+        && accord_net_set(NET, NULL, NULL) == ACCORD_STATUS_ARGUMENT
+        && accord_net_mean(NET, 0, "goodput", "mine", &value) == ACCORD_STATUS_ARGUMENT && value == 7
+        && accord_net_runs(NET) == 0 && accord_net_digest(NET, 0) == NULL && accord_net_capture(NET) == NULL
+        && strcmp(accord_net_message(NET), "the net is in use: it runs") == 0;
+    return is_refused ? NULL : "a net that runs was called";
 }
 
 static const char *SCENARIO =
@@ -105,21 +113,39 @@ static void say(const char *what, AccordStatus status) {
     printf("%s: %d %s\n", what, status, status == ACCORD_STATUS_OK ? "" : accord_net_message(NET));
 }
 
+// A net after a setting that was refused, and others that were not.
+static void refused(const char *what, AccordStack *stack) {
+    printf("%s", what);
+    say("", accord_net_run(NET));
+    accord_net_free(NET);
+    NET = accord_net_new();
+    accord_net_network(NET, SCENARIO);
+    accord_net_carry(NET, "mine", stack);
+}
+
 // Calls with arguments that are wrong.
 static int arguments(AccordStack *stack) {
     double value;
     say("no scenario", accord_net_run(NET));
     say("null scenario", accord_net_scenario(NET, NULL));
     say("not UTF-8", accord_net_network(NET, "\xff"));
+    accord_net_network(NET, SCENARIO);
+    refused("run of null scenario", stack);
     say("null path", accord_net_set(NET, NULL, "1"));
     say("null folder", accord_net_folder(NET, NULL));
+    refused("run of null path", stack);
+    say("null folder", accord_net_folder(NET, NULL));
+    refused("run of null folder", stack);
     say("null stack", accord_net_carry(NET, "mine", NULL));
+    refused("run of null stack", stack);
     stack->size = 8;
     say("old stack", accord_net_carry(NET, "mine", stack));
     stack->size = sizeof *stack;
+    refused("run of old stack", stack);
     stack->poll = NULL;
     say("no poll", accord_net_carry(NET, "mine", stack));
     stack->poll = bad_poll;
+    refused("run of no poll", stack);
     accord_net_network(NET, "duration = 3");
     say("bad scenario", accord_net_run(NET));
     say("no run", accord_net_mean(NET, 0, "goodput", "mine", &value));

@@ -61,10 +61,11 @@ pub use accord::transport::{Carried, Connect, Datagram, Ends, Log, Setup, View};
 pub use accord::units::{Bytes, Duration, Rate, Time};
 pub use fault::{Failed, Fault};
 
-use accord::family::{Stack, Values};
+use accord::family::{Service, Stack, Values};
 use accord::record::{Quiet, Run};
 use accord::report::{checks, mean_of};
 use accord::scenario::{Carrier, Engine, Scenario, Target};
+use accord::traffic::Demand;
 use accord::transport::Connector;
 use accord::{File, Options, catalogue, load};
 use capture::Tap;
@@ -248,6 +249,17 @@ fn give(scenario: &mut Scenario, flows: Range<usize>, stack: &'static Stack) -> 
             () if flow.through.is_some() => Some("it rides in a tunnel"),
             () if flow.sizes.is_some() => Some("its packets have random sizes"),
             () if !flow.controller.is_stream() => Some("its controller does not run on a stream"),
+            () if flow.service != Service::default() => {
+                Some("a stack can hold no service; leave out `service`")
+            }
+            () if matches!(flow.demand, Demand::Media(_)) => Some(
+                "a stack does not report an allowed rate to the source of a flow; \
+                 demand = { constant = \"1 Mbps\" }",
+            ),
+            () if matches!(flow.demand, Demand::Web(_)) => Some(
+                "it is one connection, and a web user has one for each file; \
+                 demand = { on_off = { burst = \"100 KB\", pause = \"1 s\" } }",
+            ),
             () => None,
         };
         if let Some(why) = unfit {
