@@ -501,6 +501,15 @@ impl<'a> Core<'a> {
         }
     }
 
+    /// Returns the bytes of an end on the way: 0 is that at the source.
+    pub fn away(&self, flow: usize, end: usize) -> Bytes {
+        if end == 0 {
+            return Bytes::new(self.flows[flow].in_network());
+        }
+        let answers = self.packets().filter(|p| p.flow as usize == flow && p.is_answer());
+        answers.map(Packet::bytes).sum()
+    }
+
     /// Counts the packets that the edge queue of a tunnel has dropped.
     pub fn count_edge(&mut self, tunnel: usize) {
         let gateway = self.flows[tunnel].gateway_mut();

@@ -5,6 +5,7 @@ use crate::common::*;
 use accord_family::Stack;
 use accord_record::{Quiet, Run};
 use accord_scenario::*;
+use accord_traffic::Demand;
 use accord_transport::{Carried, Connector, Datagram, Ends, View};
 use accord_units::*;
 
@@ -15,7 +16,11 @@ enum Deed {
     Good,
     /// Asks to be woken at once, repeatedly.
     Spin,
-    /// Asks to be woken at a past time.
+    /// Wants to be woken a nanosecond later, over and over.
+    Creep,
+    /// Says that all is acknowledged.
+    Claim,
+    /// Wants to be woken at a time that is past.
     Past,
     /// Sends endlessly at one time.
     Flood,
@@ -96,6 +101,7 @@ impl Carried for Toy {
         assert!(!self.does(Deed::PanicInNext), "no next wake-up");
         match () {
             () if self.does(Deed::Spin) => self.now,
+            () if self.does(Deed::Creep) => self.now + Duration::from_ns(1),
             () if self.does(Deed::Past) => Time::ZERO + Duration::from_ms(500),
             () => self.due,
         }
@@ -123,7 +129,7 @@ impl Carried for Toy {
 
     fn is_done(&self) -> bool {
         assert!(!self.does(Deed::PanicInDone), "never done");
-        false
+        self.deed == Deed::Claim
     }
 
     fn broken(&self) -> Option<String> {
@@ -154,7 +160,7 @@ stacks! {
     EMPTY = Empty, POLL = PanicInPoll, RECEIVE = PanicInReceive, VIEW = PanicInView, CLOSE = Close,
     CODEPOINT = Codepoint, WAKE = PanicInWake, NEXT = PanicInNext, DONE = PanicInDone,
     BROKEN = PanicInBroken, SUPPLY = PanicInSupply, STOP = PanicInStop, DROP = PanicInDrop,
-    RECOUNT = Recount,
+    RECOUNT = Recount, CREEP = Creep, CLAIM = Claim,
 }
 
 /// A flow of the stack alongside one of ours.
@@ -216,6 +222,66 @@ fn it_spins() {
         &SPIN,
         "1.000000 s: the sending end wants to be woken at once, after 1000 wake-ups at one time",
     );
+}
+
+#[test]
+fn it_creeps() {
+    is_said(
+        &CREEP,
+        "1.001000 s: the sending end was woken 1000000 times without a datagram in or out",
+    );
+}
+
+/// A claim is refused if less was sent than the transfer has. Streams without an end are not asked.
+#[test]
+fn it_claims_an_acknowledgement_of_what_it_did_not_send() {
+    let mut s = beside(&CLAIM);
+    assert!(run(&s).broken.is_empty());
+    s.flows[0].demand = Demand::Size(Bytes::new(1_000_000));
+    let run = run(&s);
+    let texts: Vec<_> = run.broken.iter().map(|broken| broken.text(&s)).collect();
+    let said = "the connection of flow toy.0 broke off at 0.000000 s: the sending end says that a \
+                transfer is acknowledged, of which 0 of 1000500 bytes were sent";
+    assert_eq!(texts, [said]);
+    let mut transfers = run.transfers.iter().filter(|transfer| transfer.flow == 0);
+    assert!(transfers.all(|transfer| transfer.duration.is_nan()), "none is done");
+}
+
+/// A client that downloads asks before the server sends.
+#[test]
+fn the_receiving_end_may_send_first() {
+    #[derive(Default)]
+    struct End {
+        is_client: bool,
+        queued: u64,
+    }
+    impl Carried for End {
+        fn receive(&mut self, _: &[u8], _: u8, _: Time) -> bool {
+            self.queued += u64::from(!self.is_client);
+            true
+        }
+        fn poll(&mut self, _: Time) -> Option<Datagram> {
+            self.queued = self.queued.checked_sub(1)?;
+            Some(Datagram { payload: vec![0; 1000], ecn: 0 })
+        }
+        fn next_wake(&mut self) -> Time {
+            Time::MAX
+        }
+        fn on_wake(&mut self, _: Time) {}
+    }
+    fn ends() -> Ends {
+        [Box::new(End::default()), Box::new(End { is_client: true, queued: 1 })]
+    }
+    static CLIENT: Stack = Stack {
+        name: "client",
+        check: |_| Ok(()),
+        repeats: |_| Ok(()),
+        maker: &Connector(&|_| Ok(ends())),
+    };
+    let s = beside(&CLIENT);
+    let run = run(&s);
+    assert!(run.broken.is_empty(), "{:?}", run.notes);
+    assert!(bits(&run, &s, 0, 0.0) > 0.0);
 }
 
 #[test]

@@ -8,8 +8,9 @@ const MOST_TURNS: u32 = 1_000;
 /// Gbps.
 const MOST_SENT: u32 = 20_000;
 const SPAN: Duration = Duration::from_ms(1);
-/// The data of one flow in the network above which its sending end is broken, because each packet
-/// takes memory.
+/// The wake-ups without a datagram in or out above which an end is broken: it would never come to an end.
+const MOST_IDLE: u32 = 1_000_000;
+/// The bytes of one end on the way above which it is broken: each packet takes memory.
 const MOST_AWAY: Bytes = Bytes::new(1 << 30);
 
 /// The recent actions of an end.
@@ -19,10 +20,14 @@ pub struct Meter {
     woken: Time,
     /// The number of wake-ups at that time since the last datagram.
     turns: u32,
-    /// The start of the present span.
+    /// The wake-ups since the last datagram in or out.
+    idle: u32,
+    /// The begin of the present span.
     begun: Time,
     /// The number of datagrams in the present span.
     sent: u32,
+    /// The bytes on the way, or more: those at the last count and all that was sent since.
+    away: u64,
 }
 
 impl Meter {
@@ -32,10 +37,19 @@ impl Meter {
             (self.woken, self.turns) = (now, 0);
         }
         self.turns += 1;
+        self.idle += 1;
+    }
+
+    /// Notes that a datagram arrived.
+    pub fn hear(&mut self) {
+        self.idle = 0;
     }
 
     /// Returns the fault of the next wake-up at `wanted`, if any.
     pub fn spins(&self, wanted: Time) -> Option<String> {
+        if self.idle >= MOST_IDLE && wanted < Time::MAX {
+            return Some(format!("was woken {MOST_IDLE} times without a datagram in or out"));
+        }
         if self.turns < MOST_TURNS || wanted > self.woken {
             return None;
         }
@@ -47,9 +61,15 @@ impl Meter {
         })
     }
 
-    /// Counts a datagram. Returns its fault, if any. `away` is the flow's data in the network.
-    pub fn send(&mut self, now: Time, away: Bytes) -> Option<String> {
-        self.turns = 0;
+    /// Counts a datagram in a packet of `size`. Returns its fault, if it has one. `count` counts the bytes of
+    /// the end on the way.
+    pub fn send(
+        &mut self,
+        now: Time,
+        size: Bytes,
+        count: impl FnOnce() -> Bytes,
+    ) -> Option<String> {
+        (self.turns, self.idle) = (0, 0);
         if now.since(self.begun) >= SPAN {
             (self.begun, self.sent) = (now, 0);
         }
@@ -57,7 +77,12 @@ impl Meter {
         if self.sent > MOST_SENT {
             return Some(format!("sent more than {MOST_SENT} datagrams within {SPAN}"));
         }
-        (away > MOST_AWAY).then(|| format!("sent more than {MOST_AWAY} that has not arrived"))
+        self.away += size.get();
+        if self.away > MOST_AWAY.get() {
+            self.away = count().get();
+        }
+        let is_flood = self.away > MOST_AWAY.get();
+        is_flood.then(|| format!("sent more than {MOST_AWAY} that has not arrived"))
     }
 }
 
@@ -75,11 +100,35 @@ mod tests {
     fn data_that_never_arrives_is_a_flood() {
         let mut meter = Meter::default();
         let at = |ms| Time::ZERO + Duration::from_ms(ms);
-        assert_eq!(meter.send(at(1), MOST_AWAY), None);
-        let said = meter.send(at(2), Bytes::new(MOST_AWAY.get() + 1)).expect("a fault");
+        let half = Bytes::new(MOST_AWAY.get() / 2);
+        let count = || -> Bytes { panic!("it is not counted") };
+        assert_eq!(meter.send(at(1), half, count), None);
+        assert_eq!(meter.send(at(2), half, count), None);
+        // The first half has arrived.
+        assert_eq!(meter.send(at(3), half, || half), None);
+        assert_eq!(meter.send(at(4), half, count), None);
+        let said = meter.send(at(5), half, || Bytes::new(MOST_AWAY.get() + 1)).expect("a fault");
         assert!(
             said.starts_with("sent more than") && said.ends_with("that has not arrived"),
             "{said}"
         );
+    }
+
+    /// A timer that runs on and on would keep a run from its end.
+    #[test]
+    fn wake_ups_without_datagrams_have_an_end() {
+        let mut meter = Meter::default();
+        let at = |ns: u32| Time::ZERO + Duration::from_ns(u64::from(ns));
+        let wake = |meter: &mut Meter, ns: u32| {
+            meter.wake(at(ns));
+            meter.spins(at(ns + 1))
+        };
+        assert!((1..MOST_IDLE).all(|ns| wake(&mut meter, ns).is_none()));
+        let said = wake(&mut meter.clone(), MOST_IDLE).expect("a fault");
+        assert_eq!(said, "was woken 1000000 times without a datagram in or out");
+        meter.hear();
+        assert_eq!(wake(&mut meter, MOST_IDLE), None);
+        meter.wake(at(MOST_IDLE + 1));
+        assert_eq!(meter.spins(Time::MAX), None);
     }
 }

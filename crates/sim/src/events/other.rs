@@ -134,6 +134,8 @@ pub struct Other {
     pub logs: Option<[Log; 2]>,
     /// The time from which it has had data to send.
     pub supplied: Option<Time>,
+    /// The size of the last transfer, and the bytes that the flow had sent before it.
+    pub transfer: Option<(Bytes, Bytes)>,
     /// True if the connection broke. Its ends are not called again.
     pub is_broken: bool,
 }
@@ -147,13 +149,29 @@ impl Default for Other {
             meters: [Meter::default(); 2],
             logs: None,
             supplied: None,
+            transfer: None,
             is_broken: false,
         }
     }
 }
 
 impl Other {
-    /// Frees both ends. Fails with the end whose destructor panicked, and its message.
+    /// Returns the fault of an end that says that its transfer is acknowledged, if it has one. `sent` are the bytes
+    /// that the flow has sent. An eighth of the size may be headers that are smaller than the stack
+    /// reckons with.
+    pub fn claims(&self, sent: Bytes) -> Option<String> {
+        let (size, before) = self.transfer?;
+        let sent = sent.saturating_sub(before);
+        let least = size.get() - size.get() / 8;
+        (sent.get() < least).then(|| {
+            let (sent, size) = (sent.get(), size.get());
+            format!(
+                "says that a transfer is acknowledged, of which {sent} of {size} bytes were sent"
+            )
+        })
+    }
+
+    /// Frees both ends. Returns the end whose destructor panicked, and how.
     fn close(&mut self) -> Result<(), (usize, String)> {
         let close = |end: &mut Option<CarriedEnd>| guarded(|| drop(end.take()));
         let [sending, receiving] = self.ends.each_mut().map(close);

@@ -102,14 +102,22 @@ impl EventsEngine<'_> {
         if self.is_outside(flow, 0) {
             return self.order(Order::Supply(flow, step.supply));
         }
-        let now = self.core.now;
+        let (now, sent) = (self.core.now, self.core.flows[flow].sent.bytes);
+        let packet = self.core.scenario.flows[flow].packet.get();
+        let mut is_first = false;
         if let Some(other) = self.other(flow)
             && step.supply > 0
         {
-            other.supplied.get_or_insert(now);
+            is_first = other.supplied.replace(other.supplied.unwrap_or(now)).is_none();
+            let size = Bytes::new(step.supply.saturating_mul(packet));
+            other.transfer = step.is_transfer.then_some((size, Bytes::new(sent)));
         }
         self.call(flow, 0, |carried| carried.end.supply(step.supply, step.is_transfer, now));
         self.pump_other(flow, 0);
+        // An end that receives may send first, as a client does that downloads.
+        if is_first {
+            self.pump_other(flow, 1);
+        }
     }
 
     /// Stops a flow.
@@ -139,12 +147,14 @@ impl EventsEngine<'_> {
                 Some(None) => break,
                 Some(Some(polled)) => polled,
             };
-            let away = Bytes::new(self.core.flows[flow].in_network());
-            let flood = self.other(flow).and_then(|other| other.meters[end].send(now, away));
+            let bytes = bytes.unwrap_or_default();
+            let (core, size) = (&self.core, Bytes::new(bytes.len() as u64));
+            let other = self.others.as_mut().and_then(|others| others.get_mut(flow));
+            let meter = other.map(|other| &mut other.meters[end]);
+            let flood = meter.and_then(|meter| meter.send(now, size, || core.away(flow, end)));
             if let Some(why) = unfit.or(flood) {
                 return self.break_off(flow, end, why);
             }
-            let bytes = bytes.unwrap_or_default();
             let whole = Whole { tos, is_data: true, bytes: &bytes };
             let packet = self.whole(flow, end, &whole);
             self.send_parcel(Parcel { packet, bytes: Some(bytes.into()) });
@@ -160,8 +170,13 @@ impl EventsEngine<'_> {
         if let Some(why) = broken.map(|why| format!("closed: {why}")).or(spins) {
             return self.break_off(flow, end, why);
         }
+        let is_done = end == 0 && is_done && self.core.flows[flow].session.is_transferring();
+        let sent = Bytes::new(self.core.flows[flow].sent.bytes);
+        if is_done && let Some(why) = self.other(flow).and_then(|other| other.claims(sent)) {
+            return self.break_off(flow, end, why);
+        }
         self.set_wake(flow, end, at);
-        if end == 0 && is_done && self.core.flows[flow].session.is_transferring() {
+        if is_done {
             self.core.transferred(flow);
         }
     }
@@ -248,6 +263,9 @@ impl EventsEngine<'_> {
         let fresh = inside.and_then(|(payload, ecn)| {
             self.call(flow, end, |carried| carried.end.receive(payload, ecn, now))
         });
+        if let Some(other) = self.other(flow) {
+            other.meters[end].hear();
+        }
         if let Segment::Data { sent, .. } = packet.segment {
             let delay = now.since(sent);
             self.core.flows[flow].deliver(fresh.unwrap_or(false), packet.size, delay);
