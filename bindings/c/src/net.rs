@@ -165,7 +165,7 @@ impl State {
         let status = match &error {
             Error::Scenario(_) => AccordStatus::Scenario,
             Error::NoFlow(..) | Error::Unfit(..) => AccordStatus::Flow,
-            Error::NoExpectation(_) => AccordStatus::NoExpectation,
+            Error::NoExpectation(..) => AccordStatus::NoExpectation,
             Error::Failed(_) => AccordStatus::Failed,
             // Of live runs only.
             Error::Late(..) => AccordStatus::Internal,

@@ -2,7 +2,7 @@
 
 use accord::record::{Broken, Run};
 use accord::report::Check;
-use accord::scenario::{Entity, Scenario, Subject, Target};
+use accord::scenario::{Across, Entity, Fold, Over, Scenario, Subject, Target};
 use accord::units::Time;
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
@@ -12,10 +12,11 @@ use std::path::PathBuf;
 pub struct Fault {
     /// The name of the expectation, or "" for a connection that broke.
     pub expectation: String,
-    /// The sentence about it, with the figure.
+    /// The sentence about it, with the figure, and before it the values of sweeps.
     pub text: String,
     /// The time at which it went wrong: the end of a connection, or the start of the first sample in the
-    /// expectation's window that is outside of its bounds. `None` if no single sample is.
+    /// expectation's window that is outside of its bounds. `None` if no single sample is, or if samples
+    /// cannot be compared with the bounds: those of sums, shares, quantiles and several flows as one.
     pub at: Option<Time>,
     /// The number of the first packet at or after that time in the capture, from 1, as Wireshark counts.
     pub packet: Option<u64>,
@@ -33,6 +34,8 @@ pub struct Failed {
     /// The paths of the logs that the stacks wrote in the run of the capture, or why they could not be
     /// written.
     pub logs: Result<Vec<PathBuf>, String>,
+    /// The time of the last packet in a capture that is full, at 256 MiB. `None` if it has all packets.
+    pub capture_ends: Option<Time>,
     /// True if a second run was the same. Otherwise the stack does not repeat itself, and the capture is
     /// of another run.
     pub is_repeatable: bool,
@@ -42,7 +45,7 @@ impl Fault {
     pub(crate) fn broken(scenario: &Scenario, broken: &Broken) -> Fault {
         Fault {
             expectation: String::new(),
-            text: broken.text(scenario),
+            text: at_point(scenario) + &broken.text(scenario),
             at: Some(broken.at),
             packet: None,
         }
@@ -51,11 +54,24 @@ impl Fault {
     pub(crate) fn unmet(scenario: &Scenario, run: &Run, check: &Check) -> Fault {
         Fault {
             expectation: check.name.clone(),
-            text: format!("\"{}\", {}: {}", check.name, check.of, check.reason),
+            text: format!(
+                "{}\"{}\", {}: {}",
+                at_point(scenario),
+                check.name,
+                check.of,
+                check.reason
+            ),
             at: first_outside(scenario, run, check),
             packet: None,
         }
     }
+}
+
+/// Returns the values of sweeps as the begin of a sentence, such as "at rate 10 Mbps: ".
+fn at_point(scenario: &Scenario) -> String {
+    let values: Vec<_> =
+        scenario.point.iter().map(|(name, value)| format!("{name} {value}")).collect();
+    if values.is_empty() { String::new() } else { format!("at {}: ", values.join(", ")) }
 }
 
 /// Returns the start of the first sample outside of the bounds of a check.
@@ -68,22 +84,32 @@ fn first_outside(scenario: &Scenario, run: &Run, check: &Check) -> Option<Time> 
         Target::Range { min, max } => (min, max),
         Target::Beyond { .. } | Target::Engine { .. } => return None,
     };
-    let entities: Vec<Entity> = match check.expectation.of {
-        Subject::Flow(flow) => vec![Entity::Flow(flow)],
+    let expectation = &check.expectation;
+    let is_of_samples = match expectation.over {
+        Over::Mean => check.metric.fold() != Fold::Sum,
+        Over::Min | Over::Max => true,
+        Over::Variation | Over::Quantile(_) | Over::State(_) => false,
+    };
+    if !is_of_samples || expectation.across != Across::Each {
+        return None;
+    }
+    let entity = match expectation.of {
+        Subject::Flow(flow) => Entity::Flow(flow),
         Subject::Group(group) => {
-            scenario.groups.get(group)?.flows.clone().map(Entity::Flow).collect()
+            // The one that the check shows.
+            let mut flows = scenario.groups.get(group)?.flows.clone();
+            let is_shown =
+                |flow: &usize| check.of.strip_prefix("flow ") == Some(&scenario.flows[*flow].name);
+            Entity::Flow(flows.find(is_shown)?)
         }
-        Subject::Link(link) => vec![Entity::Link(link)],
+        Subject::Link(link) => Entity::Link(link),
         Subject::Aggregate { .. } => return None,
     };
-    let series = entities.iter().filter_map(|entity| run.series(check.metric, *entity));
     let window = run.within(check.during);
-    let first = series.filter_map(|series| {
-        let values = series.values.get(window.clone())?;
-        let outside = |v: &f64| v.is_finite() && !(least..=most).contains(v);
-        values.iter().position(outside)
-    });
-    let sample = window.start + first.min()?;
+    let values = run.series(check.metric, entity)?.values.get(window.clone())?;
+    let outside = |v: &f64| v.is_finite() && !(least..=most).contains(v);
+    let first = values.iter().position(outside)?;
+    let sample = window.start + first;
     let before = sample.checked_sub(1).map_or(0.0, |before| run.time[before]);
     Some(Time::ZERO + accord::units::Duration::from_secs_f64(before))
 }
@@ -112,6 +138,9 @@ impl Display for Failed {
         match &self.capture {
             Ok(path) => write!(f, "\n  packets: {}", path.display())?,
             Err(why) => write!(f, "\n  no capture could be written: {why}")?,
+        }
+        if let Some(end) = self.capture_ends {
+            write!(f, ": the capture ends at {:.6} s", end.as_secs_f64())?;
         }
         match &self.logs {
             Ok(paths) => {

@@ -32,9 +32,9 @@ impl Logs {
         connect(&Setup { logs: pair.as_ref(), ..*setup })
     }
 
-    /// Writes the logs that have contents, and keeps none from now on. Returns their paths. `names` are the
-    /// names of the flows.
-    pub fn write(&self, folder: &Path, id: &str, names: &[&str]) -> Result<Vec<PathBuf>, String> {
+    /// Writes the logs that have contents, and keeps none from now on. Returns their paths. `stem` begins
+    /// the names of the files, and `names` are those of the flows.
+    pub fn write(&self, folder: &Path, stem: &str, names: &[&str]) -> Result<Vec<PathBuf>, String> {
         let all = self.all().take().unwrap_or_default();
         let mut paths = Vec::new();
         for (name, pair) in names.iter().zip(all) {
@@ -43,7 +43,7 @@ impl Logs {
                 if bytes.is_empty() {
                     continue;
                 }
-                let path = folder.join(format!("{id}.{name}.{end}.{}", suffix(&bytes)));
+                let path = folder.join(format!("{stem}.{name}.{end}.{}", suffix(&bytes)));
                 let written: io::Result<()> = files::write(&path, &bytes);
                 written.map_err(|e| format!("{}: {e}", path.display()))?;
                 paths.push(path);
