@@ -148,6 +148,51 @@ fn a_stack_that_panics_fails_the_test() {
     assert_eq!(unmet.expectation, "it fills the link");
 }
 
+/// Returns the begin of the names of the files of a failure.
+fn stem(failed: &Failed) -> String {
+    let name = failed.capture.as_ref().expect("a capture").file_name().expect("a name");
+    name.to_string_lossy().strip_suffix(".pcapng").expect("its suffix").to_string()
+}
+
+/// Two tests of one scenario in one folder keep their files.
+#[test]
+fn failures_of_other_runs_have_files_of_their_own() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let failed = |panics| failed(network(ALONE).carry("mine", ceasing(panics)).folder(dir.path()));
+    let captures = [failed(false), failed(true)].map(|failed| failed.capture.expect("a capture"));
+    assert!(captures[0] != captures[1] && captures.iter().all(|path| path.exists()));
+}
+
+/// A fault has the values of its sweeps, and a stack that breaks needs no expectation.
+#[test]
+fn faults_have_their_point_and_broken_stacks_are_faults() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let expected = ALONE.split("[[expect]]").next().expect("a part");
+    let sweep = "[sweep.rate]\nset = [\"topology.dumbbell.rate\"]\nvalues = [\"10 Mbps\"]\n";
+    let net = network(&format!("{expected}\n{sweep}"));
+    let failed = failed(net.carry("mine", ceasing(true)).folder(dir.path()));
+    let [broke] = &failed.faults[..] else {
+        panic!("{failed}");
+    };
+    assert!(broke.text.starts_with("at rate 10 Mbps: the connection of flow mine "), "{broke}");
+    assert!(stem(&failed).starts_with("alone.10Mbps."), "{}", stem(&failed));
+}
+
+/// The time is that of the flow that is shown, and no time is better than that of another figure.
+#[test]
+fn a_time_is_that_of_the_figure() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let at = |more: &str| {
+        let two = ALONE.replace("packet = \"1500 B\"", "packet = \"1500 B\"\ncount = 2");
+        let text = two.replacen("at_least = \"9 Mbps\"", more, 1);
+        let failed = failed(network(&text).carry("mine", ceasing(false)).folder(dir.path()));
+        failed.faults[0].at
+    };
+    assert!(at("at_least = \"9 Mbps\"").is_some());
+    assert_eq!(at("at_least = \"19 Mbps\"\nacross = \"sum\""), None);
+    assert_eq!(at("at_least = \"9 Mbps\"\nover = \"p95\""), None);
+}
+
 /// Each end has a log in the run of the capture, and only there. Logs without contents are not files.
 #[test]
 fn a_failure_has_the_logs_of_the_stacks() {
@@ -166,17 +211,15 @@ fn a_failure_has_the_logs_of_the_stacks() {
     };
     let two = ALONE.replace("packet = \"1500 B\"", "packet = \"1500 B\"\ncount = 2");
     let failed = failed(network(&two).carry("mine", connect).folder(dir.path()));
-    let names = [
-        "alone.mine.1.sender.log",
-        "alone.mine.1.receiver.sqlog",
-        "alone.mine.2.sender.log",
-        "alone.mine.2.receiver.sqlog",
-    ];
-    assert_eq!(failed.logs, Ok(names.map(|name| dir.path().join(name)).to_vec()));
-    let text = std::fs::read_to_string(dir.path().join(names[2])).expect("a log");
+    let stem = stem(&failed);
+    assert!(stem.starts_with("alone.") && stem.len() == "alone.".len() + 8, "{stem}");
+    let names = ["1.sender.log", "1.receiver.sqlog", "2.sender.log", "2.receiver.sqlog"];
+    let names = names.map(|name| format!("{stem}.mine.{name}"));
+    assert_eq!(failed.logs, Ok(names.iter().map(|name| dir.path().join(name)).collect()));
+    let text = std::fs::read_to_string(dir.path().join(&names[2])).expect("a log");
     assert_eq!(text, "slow start\n");
     assert!(failed.is_repeatable, "{failed}");
-    let said = format!("\n  log: {}\n", dir.path().join(names[1]).display());
+    let said = format!("\n  log: {}\n", dir.path().join(&names[1]).display());
     assert!(failed.to_string().contains(&said), "{failed}");
     let small = two.replace("1500 B", "1400 B");
     let failed = self::failed(network(&small).carry("mine", connect).folder(dir.path()));
@@ -218,6 +261,18 @@ fn what_is_wrong_with_a_test_is_said() {
     let tunnel = ALONE.replace("\"newreno\"", "\"monaco\"");
     let e = wrong(carried(&tunnel));
     assert_eq!(e, "flow mine cannot be carried: its controller does not run on a stream");
+    for (more, why) in [
+        ("demand = { web = { load = \"100 Kbps\" } }", "a web user has one for each file"),
+        ("demand = { media = {} }", "does not report an allowed rate"),
+        ("controller = \"vegas\"\nservice = { weight = 2 }", "can hold no service"),
+    ] {
+        let text = match more.starts_with("controller") {
+            true => ALONE.replacen("controller = \"newreno\"", more, 1),
+            false => ALONE.replacen("controller", &format!("{more}\n    controller"), 1),
+        };
+        let e = wrong(carried(&text));
+        assert!(e.starts_with("flow mine cannot be carried: ") && e.contains(why), "{e}");
+    }
     let e = wrong(carried(&ALONE.replace("1500 B", "30 B")));
     assert!(e.contains("packets of 30 B have no room for a number"), "{e}");
 }
