@@ -65,10 +65,10 @@ fn a_failure_leaves_the_qlog() {
     };
     assert!(failed.is_repeatable, "{failed}");
     let logs = failed.logs.expect("they were written");
-    let read = |name: &str| std::fs::read_to_string(folder.join(name)).expect("text");
-    let names = ["noq-alone.mine.sender.sqlog", "noq-alone.mine.receiver.sqlog"];
-    assert_eq!(logs, names.map(|name| folder.join(name)));
-    let [sent, received] = names.map(read);
+    let stem = failed.capture.expect("a capture").with_extension("");
+    let names = ["sender", "receiver"].map(|end| format!("{}.mine.{end}.sqlog", stem.display()));
+    assert_eq!(logs, names.each_ref().map(std::path::PathBuf::from));
+    let [sent, received] = names.map(|name| std::fs::read_to_string(name).expect("text"));
     std::fs::remove_dir_all(&folder).expect("removed");
     assert!(sent.contains("packet_sent") && sent.contains("recovery_metrics_updated"));
     assert!(received.contains("packet_received"));

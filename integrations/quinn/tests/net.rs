@@ -30,8 +30,9 @@ fn a_failure_leaves_its_qlog_beside_the_capture() -> Result<(), Error> {
     };
     assert!(failed.is_repeatable && failed.capture.is_ok(), "{failed}");
     let logs = failed.logs.expect("they were written");
-    let names = ["duel.mine.sender.sqlog", "duel.mine.receiver.sqlog"];
-    assert_eq!(logs, names.map(|name| folder.path().join(name)));
+    let stem = failed.capture.expect("a capture").with_extension("");
+    let names = ["sender", "receiver"].map(|end| format!("{}.mine.{end}.sqlog", stem.display()));
+    assert_eq!(logs, names.map(std::path::PathBuf::from));
     let read = |log: usize| std::fs::read_to_string(&logs[log]).expect("text");
     let (sent, received) = (read(0), read(1));
     assert!(sent.contains("packet_sent") && received.contains("packet_received"));
