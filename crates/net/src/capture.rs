@@ -106,7 +106,7 @@ mod tests {
         let mut tap = Tap { most: 100, ..Tap::default() };
         tap.packets(&block(1, 40));
         tap.packets(&block(2, 40));
-        let at = |nanos| Time::from_ps(nanos * 1_000);
+        let at = |nanos: u64| Time::from_ps(nanos * 1_000);
         assert_eq!((tap.end(), tap.number(at(2))), (None, Some(2)));
         tap.packets(&block(3, 40));
         tap.packets(&block(4, 20));
