@@ -81,8 +81,8 @@ impl Line {
     }
 
     /// Notes that something has arrived on a session of a tunnel: it is the one in use from now on. One that
-    /// was replaced is not, unless the peer has begun that session since: what is on the way, or was held
-    /// up there, changes nothing.
+    /// was replaced is not, unless the peer has begun that session since: datagrams on the way, or held up
+    /// there, change nothing.
     fn use_from(&mut self, place: usize, session: Option<u32>, at: Time) {
         let tunnel = &self.tunnels[place];
         if place > 0 && (tunnel.replaced.is_none() || session.is_some() && tunnel.asked == session)
@@ -414,7 +414,7 @@ impl Sessions for WireGuard {
                 expired = Some(place);
             }
         }
-        // boringtun gives up tunnels that nobody uses, and then has no timers for a peer that does.
+        // boringtun gives up unused tunnels, and then has no timers for a peer that uses one.
         if let Some(place) = expired {
             let (keys, theirs) = (line.keys.clone(), line.tunnels[place].theirs);
             self.peers[peer].tunnels[place] = self.tunnel(&keys, theirs);
@@ -471,7 +471,7 @@ mod tests {
         sent
     }
 
-    /// Ends a handshake that one end has begun. Returns what the other one has taken.
+    /// Ends a handshake that one end has begun. Returns the last answer of the other one.
     fn joined(begins: &mut WireGuard, other: &mut WireGuard, initiation: &[u8], ms: u64) -> Opened {
         let (_, answer) = open(other, initiation, at(ms));
         let (_, confirms) = open(begins, &answer, at(ms));
@@ -482,7 +482,7 @@ mod tests {
         sessions.keys(0).map(|(_, theirs)| theirs)
     }
 
-    /// What was recorded or held up on the way does not bring an old key back into use.
+    /// Recorded datagrams, and those held up on the way, do not bring an old key back into use.
     #[test]
     fn old_datagrams_change_nothing_after_a_change_of_keys() {
         let mut a = WireGuard::new(&key(1), &peer(&[2]));
@@ -514,14 +514,14 @@ mod tests {
         assert_eq!(theirs(&b), Some(key(1).public()));
     }
 
-    /// Keys that nobody has a session with are forgotten when they change, however often that is.
+    /// Keys without a session are forgotten when they change, however often that is.
     #[test]
     fn keys_without_sessions_leave_nothing() {
         let mut sessions = WireGuard::new(&key(1), &peer(&[100]));
         for byte in 2..20 {
             sessions.set(&key(byte), &peer(&[100, 100 + byte]));
             assert_eq!(sessions.peers[0].tunnels.len(), 2);
-            // Nobody calls with an old key.
+            // An old key is not called with.
             let own = key(byte).public();
             assert!(sessions.peers[0].tunnels.iter().all(|tunnel| tunnel.own == own));
         }

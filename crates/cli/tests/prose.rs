@@ -156,7 +156,7 @@ fn files() -> Vec<PathBuf> {
         for entry in fs::read_dir(&folder).expect("a folder") {
             let path = entry.expect("readable").path();
             let name = path.file_name().and_then(|n| n.to_str()).unwrap_or(".");
-            if name.starts_with('.') || OTHERS.contains(&name) {
+            if name.starts_with('.') || OTHERS.contains(&name) || path.ends_with("docs/live") {
                 continue;
             }
             if path.is_symlink() {

@@ -576,6 +576,7 @@ fn the_packet_engines_do_not_use_each_other() {
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("cli/src/solve/network.rs", "utilities in tables of flows are called vegas and reno, too"),
     ("cli/src/emulate/mahimahi.rs", "mahimahi has names of its own for queues"),
+    ("cli/src/emulate/beside.rs", "Linux has names of its own for its congestion controls"),
     ("gateway/src/config/keys.rs", "a service may have the limit none, too"),
 ];
 

@@ -53,24 +53,3 @@ fn means_of_a_sweep_are_those_of_its_samples() {
     assert!(refused.stderr.contains("means only"), "{refused:#?}");
     accord(at, &["export", "flent", "means/001"]).with(0);
 }
-
-/// A steady part whose ends are no whole picoseconds as seconds: its means are found.
-#[test]
-fn means_over_a_long_time_are_found() {
-    let text = sweep()
-        .replace("0.6 s\"\nsample = \"5 ms", "8193.2 s\"\nsample = \"8 s")
-        .replace("steady = [\"0.2 s\", \"0.6 s\"]", "steady = [\"4096.6 s\", \"8193.2 s\"]")
-        .replace(
-            "[flow.b]",
-            "[flow.c]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"monaco\"\n[flow.b]",
-        );
-    let dir = folder(&[("long.toml", &text)]);
-    let at = dir.path();
-    accord(at, &["run", "long.toml", "-e", "theory", "-o", "long"]).with(0);
-    let rows = |point: &str| {
-        let summary = fs::read_to_string(at.join("long/summary.csv")).expect("a summary");
-        summary.lines().filter(|line| line.contains(point)).count()
-    };
-    assert!(rows("1000 Kbps") > 0 || rows("1 Mbps") > 0);
-    assert_eq!(rows("1005 Kbps"), rows("2045 Kbps"));
-}

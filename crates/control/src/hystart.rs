@@ -38,7 +38,7 @@ pub(crate) struct HyStart {
     conservative: Option<(Duration, u32)>,
 }
 
-/// The most that is taken off a train for what the sender's host cuts into packets, and the data of which
+/// The most that is taken off a train for a segment that the sender's host cuts into packets, and the data of which
 /// that is the time at the pace.
 const HOST: Duration = Duration::from_ms(1);
 const HOST_DATA: u64 = 4 << 16;

@@ -259,7 +259,7 @@ impl<'a> Emulator<'a> {
     /// Returns the flow of a connection. They take turns.
     fn flow(&mut self, from: usize, (protocol, mut hosts): Connection) -> usize {
         let [_, (to, _)] = hosts;
-        // What is beyond an end is behind the second, or from there behind the first.
+        // Addresses beyond the ends are behind the second end, or seen from there behind the first.
         let beyond = usize::from(from != 1);
         let to = self.ends.iter().position(|end| end.address.is(to)).unwrap_or(beyond);
         let way = if to == from { self.way[from][beyond] } else { self.way[from][to] };

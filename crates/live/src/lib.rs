@@ -249,9 +249,9 @@ pub struct Carried {
     pub first: Time,
     /// The time of the last.
     pub last: Time,
-    /// Their number.
+    /// The number of packets.
     pub packets: u64,
-    /// Their sum, in bytes.
+    /// The sum of their sizes, in bytes.
     pub bytes: u64,
 }
 
@@ -266,7 +266,7 @@ pub struct Delays {
     pub max: Duration,
 }
 
-/// What became of the packets of a connection, one way.
+/// The fate of the packets of a connection, one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversation {
     /// The protocol's number, the sender and the receiver. Connections beyond a thousand are one without.

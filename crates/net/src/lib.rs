@@ -166,7 +166,7 @@ impl Net {
 
     /// Has the network run live, in place of in packets: in real time, with the stacks at both ends of a network
     /// of namespaces (Linux, as root) or, without privileges, of loopback. Then flows with `kernel` are
-    /// connections of the kernel. A verdict is on what the scenario expects of live runs, and has
+    /// connections of the kernel. A verdict is on the scenario's expectations of live runs, and has
     /// neither capture nor logs.
     #[must_use]
     pub fn live(mut self) -> Net {

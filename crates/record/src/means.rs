@@ -75,4 +75,25 @@ mod tests {
         assert_eq!(means(&run, window(0.0, 4.0)), [None; 4]);
         assert_eq!((&run.time[..], run.series[0].values.len()), (&[4.0][..], 1));
     }
+
+    /// A window in seconds is some picoseconds off where it is long, and is found all the same.
+    #[test]
+    fn a_long_window_is_found_by_its_seconds() {
+        let manifest = Manifest {
+            engine: Engine::Theory,
+            version: String::new(),
+            scenario_hash: String::new(),
+            seed: 1,
+            digest: String::new(),
+            plan: None,
+        };
+        let exact = |tenths: u64| Time::from_ps(tenths * 100_000_000_000);
+        let only = Window { start: exact(40_966), end: exact(81_932) };
+        let mut run = Run::new(manifest, Vec::new(), Vec::new());
+        run.only_over = Some(only);
+        let asked = window(4096.6, 8193.2);
+        assert_ne!(asked.start, only.start);
+        assert!(run.is_only_over(asked) && !run.is_only_over(window(4096.7, 8193.2)));
+        assert_eq!(run.within(asked), 0..1);
+    }
 }

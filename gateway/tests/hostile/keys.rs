@@ -45,7 +45,7 @@ fn no_packet_is_lost_while_a_key_changes() {
         flows(&mut world, &mut dice, 400);
         let after = Some(order([new.public(), peer.public()]));
         assert_eq!(in_use(&world), after);
-        // What the old sessions leave is forgotten, and so is the old key.
+        // The old sessions end, and the old key is forgotten.
         flows(&mut world, &mut dice, 12_000);
         world.reload(1 - end, &peer, &[new.public()]);
         flows(&mut world, &mut dice, 400);

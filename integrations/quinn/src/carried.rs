@@ -208,7 +208,7 @@ impl Transfer {
     /// Writes data until quinn accepts no more, over a stream that is opened when the peer allows
     /// it.
     fn feed(&mut self) {
-        // What was written last has not all been sent, or there is no room.
+        // A part of the data is not sent, or there is no room.
         if self.unsent > 0 && (self.end.is_full || self.sent < self.written.min(BETWEEN)) {
             return;
         }

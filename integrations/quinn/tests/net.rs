@@ -17,7 +17,7 @@ const DUEL: &str = r#"
     at_least = "90 %"
 "#;
 
-/// With any controller of quinn's trait: a verdict, or the logs that quinn writes beside the capture.
+/// With any controller of quinn's trait: a verdict, or the logs that quinn writes next to the capture.
 #[test]
 fn a_failure_leaves_its_qlog_beside_the_capture() -> Result<(), Error> {
     let carried = || accord_quinn::with(Arc::new(CubicConfig::default()));

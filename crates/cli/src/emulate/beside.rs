@@ -1,4 +1,4 @@
-//! `--like`: the packet engine beside an emulation, with the programs' data as flows of a controller.
+//! `--like`: the packet engine next to an emulation, with the programs' data as flows of a controller.
 
 use accord::draft::quote;
 use accord::live::{Emulated, Way};

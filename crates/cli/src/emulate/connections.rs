@@ -1,4 +1,4 @@
-//! The connections of an emulation as a table, beside its series.
+//! The connections of an emulation as a table, next to its series.
 
 use crate::fail::Failure;
 use accord::columns::{Cells, Format, Kind, Table};

@@ -73,7 +73,7 @@ pub struct Args {
     /// tell flows apart tell these apart, and each has its measurements.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub flows: u16,
-    /// Puts the packet engine beside the emulation: a flow that carried data is one of this controller
+    /// Puts the packet engine next to the emulation: a flow that carried data is one of this controller
     /// there: cubic, reno or bbr as in Linux, or one of `accord list controllers`, from its first packet to its last.
     #[arg(long, value_name = "CONTROLLER")]
     pub like: Option<String>,

@@ -1,4 +1,4 @@
-//! Ends at several nodes, in namespaces of others, beside other traffic and beside packets.
+//! Ends at several nodes, in namespaces of others, alongside other traffic and next to packets.
 
 use super::{PORT, Place, exchange, program, text};
 use nix::sys::signal::{Signal, kill};

@@ -1,4 +1,4 @@
-//! The way out by IPv6 and by names, and what is left of it.
+//! The way out by IPv6 and by names, and its remains.
 
 use super::{PORT, Place, program, text};
 use std::fs::read_to_string;

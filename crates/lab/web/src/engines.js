@@ -80,7 +80,7 @@ export class Engines {
 
   /** Goes on after the module is compiled. */
   ready() {
-    // A run that was stopped meanwhile.
+    // A run that has been stopped.
     if (this.job?.stopped) return this.replace();
     if (!this.worker) this.start();
     this.next();

@@ -1,4 +1,4 @@
-//! The connections of the programs, and what became of their packets.
+//! The connections of the programs, and the fate of their packets.
 
 use super::ends::Connection;
 use crate::lateness::Lateness;
@@ -7,7 +7,7 @@ use accord_units::Duration;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The most connections, each way, that are told apart. The packets of later ones are counted together.
+/// The most connections, each way, that are counted apart. The packets of later ones are counted together.
 const MOST: usize = 1_000;
 
 /// The connections of a run, each way.

@@ -64,6 +64,9 @@ const PARQUET: &str = "series.parquet";
 const CSV: &str = "series.csv";
 const TRANSFERS: &str = "transfers.parquet";
 const TRANSFERS_CSV: &str = "transfers.csv";
+/// The connections of an emulation.
+const CONNECTIONS: &str = "connections.parquet";
+const CONNECTIONS_CSV: &str = "connections.csv";
 /// The largest table that is read, in bytes.
 const LARGEST_TABLE: u64 = 16 << 30;
 /// The largest scenario that is read, in bytes. With its traces and all links of a generated

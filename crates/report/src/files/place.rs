@@ -2,8 +2,8 @@
 
 use super::manifest::{LARGEST as LARGEST_MANIFEST, StoredManifest};
 use super::{
-    COMPARISON_OWN, CSV, FileError, MANIFEST, MAP_OWN, PAGE, PARQUET, SCENARIO, SUMMARY,
-    SUMMARY_CSV, SUMMARY_PARQUET, TRANSFERS, TRANSFERS_CSV,
+    COMPARISON_OWN, CONNECTIONS, CONNECTIONS_CSV, CSV, FileError, MANIFEST, MAP_OWN, PAGE, PARQUET,
+    SCENARIO, SUMMARY, SUMMARY_CSV, SUMMARY_PARQUET, TRANSFERS, TRANSFERS_CSV,
 };
 use accord_files::{create_dirs, publish, remove, sweep_away, temporary};
 use std::fs;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 /// The names of everything that a run directory may hold, except for the run directories of a
 /// sweep. A directory with any other file is not replaced, so files of other origin are never lost.
-const OWN: [&str; 10] = [
+const OWN: [&str; 12] = [
     SCENARIO,
     MANIFEST,
     SUMMARY,
@@ -21,6 +21,8 @@ const OWN: [&str; 10] = [
     CSV,
     TRANSFERS,
     TRANSFERS_CSV,
+    CONNECTIONS,
+    CONNECTIONS_CSV,
     PAGE,
 ];
 

@@ -131,7 +131,7 @@ pub fn run_at(
     series.sort_by_key(|s| (s.entity, s.metric));
     let manifest = Manifest {
         engine,
-        version: "0.1.0".into(),
+        version: env!("CARGO_PKG_VERSION").into(),
         scenario_hash: "5ce0a210".into(),
         seed,
         digest: format!("d19e57{seed}"),

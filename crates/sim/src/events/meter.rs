@@ -95,7 +95,7 @@ pub fn seconds(at: Time) -> String {
 mod tests {
     use super::*;
 
-    /// Slower than a flood at one time, so that only the data on the way tells.
+    /// Slower than a flood at one time, so only the data on the way shows it.
     #[test]
     fn data_that_never_arrives_is_a_flood() {
         let mut meter = Meter::default();

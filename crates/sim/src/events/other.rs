@@ -248,7 +248,7 @@ impl Others {
         }
     }
 
-    /// Passes what the ends have logged since the last call to `show`, with the flow and the end.
+    /// Passes the lines that the ends have logged since the last call to `show`, with the flow and the end.
     pub fn show_logs(&self, mut show: impl FnMut(usize, usize, &[u8])) {
         for (flow, other) in self.flows.iter().enumerate() {
             let logs = other.iter().flat_map(|other| other.logs.iter().flatten());

@@ -112,7 +112,7 @@ impl Gaps {
 
     /// Returns whether a packet of a site is the second one of a late packet and its repair. `reported`
     /// says whether its datagram was reported missing. Of equal packets, as many arrive as were sent, unless
-    /// one is late and nobody sends it again.
+    /// one is late and is not sent again.
     pub fn is_repeated(&mut self, packet: &[u8], reported: bool, at: Time) -> bool {
         if at >= self.until {
             self.recent.clear();
@@ -343,7 +343,7 @@ mod tests {
         }
         assert!(gaps.late.len() <= MOST_REPORTED + 1, "{}", gaps.late.len());
         assert!(!gaps.late.is_empty());
-        // What has not arrived for long is forgotten.
+        // Places that have not arrived for long are forgotten.
         gaps.on_arrival(place(20_000), false);
         gaps.take(now + ARRIVING * 2);
         assert!(gaps.reported.is_empty());
