@@ -1,4 +1,4 @@
-// sources bc0c6a4fc409516a
+// sources 1b3b3cfade1e0847
 // Contains
 // uplot
 // The MIT License (MIT)

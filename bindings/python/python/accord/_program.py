@@ -41,7 +41,7 @@ def main() -> int:
 def _build(files: Iterable[Path]) -> str:
     """Return the identity under which results are kept.
 
-    It is that of the package, of the files, and of the modules next to them that they have imported.
+    It is that of the package, of the files, and of the modules next to them that they import.
     """
     package = Path(_accord.__file__).stat()
     digest = hashlib.sha256(f"{package.st_size} {package.st_mtime_ns}".encode())

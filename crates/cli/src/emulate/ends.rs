@@ -40,10 +40,14 @@ pub fn of(args: &Args) -> Result<Vec<End>, Failure> {
             return Err(Failure::new(why).hint("one line of a shell can start both: \"a & b\""));
         }
     }
-    for (place, (node, namespace)) in joins.iter().enumerate() {
+    let mut places = 0..;
+    for (node, namespace) in &joins {
         let end = match node {
             Some(node) => at(&mut ends, node),
-            None => &mut ends[place],
+            None => {
+                let place = places.next().unwrap_or_default();
+                &mut ends[place]
+            }
         };
         end.join = Some(path(namespace)?);
     }
