@@ -37,8 +37,12 @@ function compare(text, names) {
 test("all lessons run as in the program", { skip }, () => {
   const lessons = readdirSync(new URL("crates/lab/lessons", root)).filter((name) => /^\d/.test(name));
   assert.equal(lessons.length, 12);
-  const names = ["theory", "fluid", "packet"];
-  for (const lesson of lessons) assert.ok(compare(read(`crates/lab/lessons/${lesson}`), names).packet > 0, lesson);
+  for (const lesson of lessons) {
+    const text = read(`crates/lab/lessons/${lesson}`);
+    // The fluid has no law for BAT.
+    const names = text.includes("bat-clcc") ? ["packet"] : ["theory", "fluid", "packet"];
+    assert.ok(compare(text, names).packet > 0, lesson);
+  }
 });
 
 test("75 pairs of a controller and a discipline run as in the program", { skip }, () => {
