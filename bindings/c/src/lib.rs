@@ -41,7 +41,7 @@ fn with(net: *mut AccordNet, call: impl FnOnce(&mut State) -> AccordStatus) -> A
     }
     // SAFETY: the header asks for a net of `accord_net_new`. Only this function and `look` refer to the state, and
     // neither does while `is_in_use` is true, so the reference is the only one.
-    let state = unsafe { &mut *(&raw mut (*net).state) };
+    let state = unsafe { &mut (*net).state };
     // After a panic the net is freed, or a run sets it up again.
     let status =
         catch_unwind(AssertUnwindSafe(|| call(state))).unwrap_or_else(|_| state.panicked());
@@ -56,7 +56,7 @@ fn in_use<'a>(net: *const AccordNet) -> Option<&'a AtomicBool> {
         return None;
     }
     // SAFETY: the header asks for a net of `accord_net_new`, which lives as long as the call.
-    Some(unsafe { &*(&raw const (*net).is_in_use) })
+    Some(unsafe { &(*net).is_in_use })
 }
 
 /// Reads from a net, for functions whose callers keep the rules of the header. Returns `none` for a null
@@ -67,7 +67,7 @@ fn look<T>(net: *const AccordNet, none: T, busy: T, read: impl FnOnce(&State) ->
         Some(is_in_use) if is_in_use.load(Ordering::Acquire) => busy,
         // SAFETY: the header asks for a net of `accord_net_new` that no other thread uses, and no call that could
         // change the state has begun.
-        Some(_) => read(unsafe { &*(&raw const (*net).state) }),
+        Some(_) => read(unsafe { &(*net).state }),
     }
 }
 

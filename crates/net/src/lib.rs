@@ -97,7 +97,7 @@ pub enum Error {
     Late(String, String),
     /// Something that is expected did not come true, or a stack broke.
     #[error(transparent)]
-    Failed(#[from] Failed),
+    Failed(#[from] Box<Failed>),
 }
 
 /// The text of the error: a failed test prints it.
@@ -314,7 +314,7 @@ impl Outcome {
                 None => failed = Some(self.seize(scenario, run, faults)),
             }
         }
-        Ok(failed.map_or(Ok(()), Err)?)
+        Ok(failed.map_or(Ok(()), |failed| Err(Box::new(failed)))?)
     }
 
     /// Repeats a run to capture its packets and the logs of stacks.

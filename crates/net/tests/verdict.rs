@@ -74,7 +74,7 @@ fn ceasing(panics: bool) -> impl Fn(&Setup<'_>) -> Result<Ends, String> {
 
 fn failed(net: Net) -> Failed {
     match net.run().expect("it runs").verdict() {
-        Err(Error::Failed(failed)) => failed,
+        Err(Error::Failed(failed)) => *failed,
         other => panic!("{other:?}"),
     }
 }
