@@ -1,4 +1,4 @@
-// Made by cbindgen; the test has the command. 3029f925a568f03c 1898a374e818dec3
+// Made by cbindgen; the test has the command. 547fdca888502f39 5ccf6ff3a1efddda
 #ifndef ACCORD_NET_H
 #define ACCORD_NET_H
 
@@ -177,7 +177,9 @@ const char *accord_net_digest(const struct AccordNet *net,
 
 // Appends bytes to the log of an end, if `log` is not a null pointer. A length above PTRDIFF_MAX, as
 // of a negative number, appends nothing.
-void accord_log_write(struct AccordLog *log, const void *bytes, size_t length);
+void accord_log_write(struct AccordLog *log,
+                      const void *bytes,
+                      size_t length);
 
 #ifdef __cplusplus
 }  // extern "C"
