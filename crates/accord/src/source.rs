@@ -9,7 +9,7 @@ use std::path::Path;
 /// scenario PACK/NAME of an evaluation's built-in pack.
 ///
 /// # Errors
-/// Fails if there is no such scenario, or if its text is not TOML.
+/// Fails if the scenario does not exist, or if its text is not TOML.
 pub fn load(name: &str) -> Result<File, Error> {
     let path = Path::new(name);
     let known = BUILT_IN.iter().chain(PACK_FILES);

@@ -52,7 +52,7 @@ impl Damaged {
 }
 
 /// A Parquet file whose columns are as expected. Its methods for columns fail if the file is damaged. They
-/// panic if there is no such group, or no such field of this kind.
+/// panic if the group or a field of this kind is missing.
 pub struct Reader {
     file: SerializedFileReader<File>,
     fields: Vec<Field>,

@@ -98,8 +98,7 @@ pub struct Finding {
     pub gap: Estimate,
     /// The tolerance, relative.
     pub tolerance: f64,
-    /// The part that each effect explains. The list is empty if there is no gap to explain in the whole
-    /// scenario.
+    /// The part that each effect explains, or an empty list if no value of the scenario has a gap.
     pub effects: Vec<Explained>,
     /// The part that the effects explain jointly, beyond the sum of their single parts.
     pub interaction: Option<f64>,
@@ -119,7 +118,7 @@ pub struct Explained {
     /// The effect.
     pub effect: Effect,
     /// The part of the gap that disappears with the effect, in the unit of the gap. It has the sign
-    /// of the gap if the effect explains it. It is `None` if there is no value without the effect.
+    /// of the gap if the effect explains it. `None` if the run without the effect has no such value.
     pub part: Option<Estimate>,
     /// True if the effect is claimed to explain a part of the gap.
     pub claimed: bool,

@@ -6,7 +6,7 @@ pub static PAGE: &str = include_str!("../web/dist/lab.html");
 /// The place of the module in the page. Without a module the page asks its server.
 const PLACE: &str = "<script type=\"application/octet-stream\" id=\"module\"></script>";
 
-/// The place of the gallery, so that the page shows its first lesson while the module is compiled.
+/// The place of the gallery. The page shows its first lesson while the module is compiled.
 const ENTRIES: &str = "<script type=\"application/json\" id=\"entries\"></script>";
 
 /// The place of the licences of the module's packages.

@@ -142,7 +142,7 @@ class Crew:
             others = set(processing).difference(self._slow, self._refused)
             return self.submit(batch) if others else None
         except OSError:
-            # There is no scheduler at the moment.
+            # The scheduler cannot be reached now.
             return None
 
     def _avoid(self, workers: Iterable[str]) -> None:

@@ -194,7 +194,7 @@ fn a_full_disk_does_not_stop_a_gateway() {
         .stdout(full().expect("there is /dev/full"))
         .stderr(full().expect("there is /dev/full"));
     let Ok(mut child) = command.spawn() else {
-        return skipped("there is no program unshare");
+        return skipped("the program unshare is not installed");
     };
     let until = std::time::Instant::now() + Duration::from_secs(10);
     let ask = ["gateway", "status", "site.toml", "--json"];

@@ -117,7 +117,7 @@ impl VegasEstimator {
         }
         self.rate = felt * samples / sum * 1e12;
         let base = self.base_rtt()?.as_ps() as f64;
-        // The base can exceed samples of the round that are no longer among the last k.
+        // The base can exceed older samples of the round, beyond the last k.
         let backlog = felt * (1.0 - base * samples / sum).max(0.0);
         self.backlog = Some(backlog);
         self.backlog
