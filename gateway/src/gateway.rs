@@ -4,6 +4,9 @@
 //! packets and datagrams to send, and the time of the next call. The clock may start anywhere and only
 //! goes forward.
 
+mod timers;
+mod trials;
+
 use crate::config::{Mode, Site};
 use crate::edge::{Head, wire_size};
 use crate::inner::{self, Inner};
@@ -14,27 +17,18 @@ use crate::path_mtu::{PathMtu, Probe};
 use crate::peer::{Control, Peer, Way};
 use crate::repair;
 use crate::routes::Routes;
-use crate::sender::{Next, State};
+use crate::sender::Next;
 use crate::sessions::{Opened, Sessions};
 use crate::too_big;
-use crate::trial::{Step, Trial, TrialStatus};
 use accord_transport::tunnel::repair::{LONGEST_WAIT, Place};
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
-use accord_units::{Duration, Rate, Time};
+use accord_units::{Duration, Time};
 use std::net::{IpAddr, SocketAddr};
 
 /// The time from one look at the timers of sessions to the next.
 const TICK: Duration = Duration::from_ms(100);
 /// The most packets of a peer that are sent before another peer has its turn.
 const BATCH: usize = 64;
-/// The highest rate of a trial, as a multiple of its tunnel's cap.
-const MOST_TRIED: u64 = 2;
-/// The time without a message from a gateway after which a session is restarted. Its probes, one
-/// per second, should be answered. One of two gateways waits a second longer, so they do not
-/// restart together. The timer of WireGuard is 15 s.
-const SILENCE: Duration = Duration::from_secs(3);
-/// The time from one handshake to the next, as in WireGuard.
-const HANDSHAKES: Duration = Duration::from_secs(5);
 /// The reason for a peer's new endpoint: an authentic datagram came from there.
 const CALLS: &str = "it sends from there";
 /// The DSCP of handshakes, AF41, as in the kernel's WireGuard.
@@ -469,31 +463,6 @@ impl<S: Sessions> Gateway<S> {
         wake
     }
 
-    /// Queues the due packets of a peer's trial, or asks for its counts. Returns the time of the next
-    /// call.
-    fn go_on_with_trial(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
-        for _ in 0..BATCH {
-            let peer = &mut self.peers[to];
-            let round_trip = peer.sender.view().rtt.unwrap_or(Duration::ZERO);
-            let Some(trial) = &mut peer.trial else {
-                return Time::MAX;
-            };
-            match trial.next(round_trip, now) {
-                Step::Wait(until) => return until,
-                Step::Ask(id) => self.tell(to, &Message::Ask(id), sink),
-                Step::Packet(test) => {
-                    let test = Message::Test(test);
-                    let packet = message::padded(&test, trial.length());
-                    if let Some(inner) = Inner::new(&packet) {
-                        peer.edge.push(&packet, &inner, trial.class, now);
-                        peer.due = Time::ZERO;
-                    }
-                }
-            }
-        }
-        now
-    }
-
     /// Sends the probe of the path MTU that is due, if one is. Returns the time at which to ask again.
     fn probe_path(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
         let peer = &mut self.peers[to];
@@ -510,107 +479,6 @@ impl<S: Sessions> Gateway<S> {
             }
         }
         search.next
-    }
-
-    /// Begins a trial of a peer's class at a rate on the wire, in place of the previous one. Returns the
-    /// number of the trial.
-    ///
-    /// # Errors
-    /// Fails with the reason if there is no such peer or class, there is no session, a trial is not yet over,
-    /// or the rate is more than twice the cap.
-    pub fn begin_trial(
-        &mut self,
-        peer: &str,
-        class: usize,
-        rate: Rate,
-        length: Duration,
-        now: Time,
-    ) -> Result<u64, String> {
-        let found = self.peers.iter().position(|p| p.config.name == peer);
-        let to = found.ok_or_else(|| format!("there is no peer {peer}"))?;
-        if !self.sessions.is_open(to) {
-            return Err(format!("there is no session with {peer}"));
-        }
-        let peer = &mut self.peers[to];
-        let limit = peer.path_mtu.as_ref().map(PathMtu::limit);
-        let packet = wire_size(limit.map_or(self.mtu, usize::from));
-        if class >= peer.config.shares.len() {
-            return Err(format!("there is no class {class}"));
-        }
-        let most = Rate::from_bps(peer.config.cap.as_bps().saturating_mul(MOST_TRIED));
-        if rate > most {
-            return Err(format!(
-                "{rate} is more than {MOST_TRIED} times the cap of {}",
-                peer.config.name
-            ));
-        }
-        if peer.trial.as_ref().is_some_and(|t| !t.status().over) {
-            return Err(format!("a trial of {} is not over yet", peer.config.name));
-        }
-        // The number differs from those of earlier runs of this gateway.
-        self.trials += 1;
-        let id = self.seed ^ self.trials;
-        peer.trial = Some(Trial::new(id, class, rate, packet, length, now));
-        Ok(id)
-    }
-
-    /// The state of the latest trial of a peer.
-    pub fn trial(&self, peer: &str) -> Option<TrialStatus> {
-        let peer = self.peers.iter().find(|p| p.config.name == peer)?;
-        Some(peer.trial.as_ref()?.status())
-    }
-
-    /// Runs the timers of a session. Opens a session if it is not open, so sites are joined before
-    /// there is traffic.
-    ///
-    /// Restarts a session whose ends have different keys after handshakes crossed on a bad network.
-    fn tick(&mut self, peer: usize, now: Time, sink: &mut dyn FnMut(Output)) {
-        let another = self.peers[peer].fail_over(now);
-        let endpoint = self.peers[peer].endpoint;
-        let mut greeted = false;
-        let mut send = |datagram: &[u8]| {
-            if let Some(endpoint) = endpoint {
-                greeted = true;
-                sink(Output::Datagram(handshake(endpoint), datagram));
-            }
-        };
-        self.sessions.tick(peer, now, &mut send);
-        if endpoint.is_some() {
-            if !self.sessions.is_open(peer) {
-                self.sessions.greet(peer, another, &mut send);
-            } else if self.is_silent(peer, now) {
-                self.sessions.greet(peer, true, &mut send);
-            }
-        }
-        if greeted {
-            self.peers[peer].greeted = now;
-        }
-        self.note_keys(peer);
-    }
-
-    /// Logs that the keys of a peer's session have changed.
-    fn note_keys(&mut self, of: usize) {
-        let (keys, peer) = (self.sessions.keys(of), &mut self.peers[of]);
-        if let (Some(before), Some((own, theirs))) = (peer.keys, keys)
-            && before != (own, theirs)
-        {
-            tracing::info!(event = "keys", peer = peer.config.name, own = %own, theirs = %theirs);
-        }
-        peer.keys = keys.or(peer.keys);
-    }
-
-    /// Returns whether a session is open but silent, although there is or may be a gateway at its other end.
-    fn is_silent(&self, of: usize, now: Time) -> bool {
-        let peer = &self.peers[of];
-        let Some((own, theirs)) = self.sessions.keys(of) else {
-            return false;
-        };
-        let wait = if own < theirs { SILENCE } else { SILENCE + Duration::from_secs(1) };
-        self.sessions.is_open(of)
-            && peer.sender.state != State::Plain
-            && peer.sender.mode != Mode::Bypass
-            && now.since(peer.heard) >= wait
-            && now.since(peer.greeted) >= HANDSHAKES
     }
 
     /// Sends the packets and messages that a peer's sender releases. Returns the time of the next call.
