@@ -34,7 +34,7 @@ pub fn cell(scenario: &Scenario, packets: Option<&mut dyn Observer>) -> Cell {
     cell
 }
 
-/// Returns the standard deviation over the mean of the longest queue in the steady part.
+/// Returns the coefficient of variation of the longest queue in the steady part.
 fn queue_variation(scenario: &Scenario, run: &Run) -> Option<f64> {
     let longest = (0..scenario.links.len())
         .filter_map(|l| {

@@ -25,7 +25,7 @@ struct Case {
 const MBPS: f64 = 200.0;
 
 impl Case {
-    /// The same equilibrium with a RED of this slope, per packet.
+    /// Returns a scenario with the same equilibrium, and a RED with this slope per packet.
     fn with(&self, slope: f64) -> Scenario {
         let rate = MBPS * 1e6 / 8e3;
         let base = 2e-3 * (self.oneway_ms + 1.0);

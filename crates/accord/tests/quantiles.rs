@@ -65,8 +65,8 @@ fn quantile(sorted: &[f64], percent: u8) -> f64 {
     below + (above - below) * (rank - rank.floor())
 }
 
-/// Compares the quantiles of each metric with sorted series of the flows. Returns how many samples had
-/// flows that differ, for each metric.
+/// Compares the quantiles of each metric with sorted series of the flows. Returns, per metric, the number
+/// of samples in which the flows differ.
 fn compare(engine: Engine, flows: usize, keys: &str) -> Vec<(Metric, usize)> {
     let of = |recorded| {
         let scenario = scenario(flows, keys, recorded);

@@ -37,11 +37,11 @@ accord_family::params! {
         pub target: Duration = duration("15 ms").symbol("target").source("[RFC 9332 fig. 2]"),
         /// Longest round-trip time for which the gains are stable.
         pub rtt_max: Duration = duration("100 ms").symbol("RTT_max").source("[RFC 9332 fig. 2]"),
-        /// Delay of a scalable packet up to which its own queue does not mark it.
+        /// Delay up to which the scalable queue does not mark its packets.
         pub min_threshold: Duration = duration("800 us").symbol("minTh").source("[RFC 9332 fig. 2]"),
-        /// Further delay over which the marking probability of its own queue rises to 1.
+        /// Further delay over which the marking probability of the scalable queue rises to 1.
         pub range: Duration = duration("400 us").symbol("range").source("[RFC 9332 fig. 2]"),
-        /// Number of scalable packets behind one up to which its own queue does not mark it.
+        /// Number of packets behind a packet up to which the scalable queue does not mark it.
         pub few: u64 = integer("1", 0, 1000).symbol("Th_len").source("[RFC 9332 fig. 2]"),
         /// Minimum share of the line for the classic queue while both hold packets.
         pub classic_share: f64 = number("0.0625", 0.0, 0.5).source("[RFC 9332 §A.2]"),

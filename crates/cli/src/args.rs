@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// model, packet by packet and over real sockets, from one scenario file.
 #[derive(Parser)]
 #[command(name = "accord", version = concat!(env!("CARGO_PKG_VERSION"), " (", env!("ACCORD_COMMIT"), ")"), max_term_width = 100,
-    after_help = "Exit codes: 0 success, 1 an expectation failed that is not known to fail, 2 wrong usage or a wrong scenario, 3 this machine cannot do it, 130 interrupted.")]
+    after_help = "Exit codes: 0 success, 1 an expectation failed that is not known to fail, 2 a mistake in the usage or the scenario, 3 this machine cannot do it, 130 interrupted.")]
 pub struct Args {
     #[command(subcommand)]
     pub command: Command,
@@ -41,9 +41,9 @@ pub enum Command {
         after_help = "Example:\n  accord plot runs/xia05-fig6 --metric throughput -o fig.svg"
     )]
     Plot(crate::plot::Args),
-    /// Passes or fails a controller or queue discipline by a standard.
+    /// Tests a controller or queue discipline against a standard.
     ///
-    /// Packs of scenarios, such as rfc9743, state the measures.
+    /// Packs of scenarios, such as rfc9743, define the measures.
     #[command(
         after_help = "Example:\n  accord evaluate --pack rfc9743 --subject vegas --against cubic,bbr3"
     )]
@@ -58,14 +58,14 @@ pub enum Command {
     Lab(Lab),
     /// Computes the stability margins of a scenario's equilibria.
     ///
-    /// With --x and --y it maps them over one or two parameters.
+    /// With --x and --y, maps them over one or two parameters.
     #[command(
         after_help = "Example:\n  accord stability mine.toml --x flow.all.controller.gain=0.1..2"
     )]
     Stability(Stability),
     /// Computes the fair rates of a large network, with a proof.
     ///
-    /// The network is given as tables of links and flows.
+    /// Reads the network from tables of links and flows.
     #[command(after_help = "Example:\n  accord solve network/ --top 5 -o rates/")]
     Solve(Solve),
     /// Searches for settings of a scenario that break a property.
@@ -98,9 +98,9 @@ pub enum Command {
     /// The tunnels are encrypted. It needs a build with the feature gateway.
     #[command(after_help = "Example:\n  accord gateway check site.toml")]
     Gateway(crate::gateway::Gateway),
-    /// Makes a scenario of a topology, or a run of measurements.
+    /// Makes a scenario from a topology, or a run from measurements.
     ///
-    /// Topologies are read in GraphML, GML, SNDlib, JSON and CSV.
+    /// Reads topologies in GraphML, GML, SNDlib, JSON and CSV.
     #[command(
         after_help = "Examples:\n  accord import abilene.graphml --scale 0.01 -o abilene.toml\n  accord import run client.sqlog -o runs/client"
     )]
@@ -150,14 +150,14 @@ pub struct Run {
     #[command(flatten)]
     pub options: RunOptions,
     /// Replaces the controller of all flows except those without control: a name, a table such as
-    /// '{ name = "copa", delta = 0.25 }', or, with the program of the Python package, a class as
+    /// '{ name = "copa", delta = 0.25 }', or, in the program of the Python package, a class given as
     /// FILE.py:CLASS.
     #[arg(long, value_name = "CONTROLLER", value_parser = names::CONTROLLERS, hide_possible_values = true)]
     pub controller: Option<String>,
-    /// The directory of the results; by default runs/ID.
+    /// The directory for the results; by default runs/ID.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Writes the series also as CSV.
+    /// Also writes the series as CSV.
     #[arg(long)]
     pub csv: bool,
     /// Writes the checks as JUnit XML for continuous integration. Known failures count as skipped.
@@ -182,7 +182,7 @@ pub struct Check {
     /// The number of seeds whose cost is estimated, as in `accord run`.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub reps: u64,
-    /// Prints the scenario with all defaults.
+    /// Prints the scenario with all defaults filled in.
     #[arg(long)]
     pub print: bool,
     /// Prints JSON instead of text.
@@ -195,7 +195,7 @@ pub struct Explain {
     /// The scenario: a file, or the id of one that comes with the program.
     #[arg(value_parser = names::SCENARIOS, hide_possible_values = true)]
     pub scenario: String,
-    /// The engine in question: fluid or packet, compared with theory, or live, compared with
+    /// The engine to explain: fluid or packet, compared with theory, or live, compared with
     /// packet.
     #[arg(short, long, default_value = "packet", value_parser = names::engine(), hide_possible_values = true)]
     pub engine: Engine,
@@ -206,13 +206,13 @@ pub struct Explain {
     /// The seed, instead of the scenario's.
     #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
-    /// The number of seeds, from the seed up, by which effects are distinguished from noise.
+    /// The number of seeds, from the first one up, that separate effects from noise.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub reps: u64,
     /// The factor by which packets are made smaller, and phases longer.
     #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u64).range(2..=100))]
     pub finer: u64,
-    /// Explains means over the steady part of groups and links instead of the scenario's
+    /// Explains the means of groups and links over the steady part, instead of the scenario's
     /// expectations.
     #[arg(long)]
     pub standard: bool,
@@ -233,12 +233,12 @@ pub struct Reproduce {
     /// Ids of experiments; `accord list experiments` shows them.
     #[arg(required_unless_present = "all", value_parser = names::SCENARIOS, hide_possible_values = true)]
     pub id: Vec<String>,
-    /// All experiments; without their live runs, which take real time, unless --engine names live.
+    /// Reproduces all experiments, without their live runs unless --engine names live.
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
     #[command(flatten)]
     pub options: RunOptions,
-    /// The directory of the results, with a directory per experiment.
+    /// The directory for the results, with a subdirectory per experiment.
     #[arg(short, long, value_name = "DIR", default_value = "runs")]
     pub output: PathBuf,
     /// Prints the verdicts on the figures and tables of the papers instead of those on experiments.
@@ -283,7 +283,7 @@ pub struct Stability {
     /// The number of values of each parameter.
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u64).range(2..=200))]
     pub points: u64,
-    /// The number of points along each axis at which packets are simulated as well.
+    /// The number of points along each axis at which to simulate packets as well.
     #[arg(long, default_value_t = 0, requires = "x")]
     pub packets: usize,
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
@@ -292,10 +292,10 @@ pub struct Stability {
     /// The seed, instead of the scenario's.
     #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
-    /// The directory of the map; by default runs/ID-stability.
+    /// The directory for the map; by default runs/ID-stability.
     #[arg(short, long, value_name = "DIR", requires = "x")]
     pub output: Option<PathBuf>,
-    /// Prints the map also as CSV. A map over one parameter is always printed.
+    /// Also prints the map as CSV. A map over one parameter is always printed.
     #[arg(long, requires = "x")]
     pub csv: bool,
     /// Prints JSON instead of text.
@@ -311,12 +311,12 @@ pub struct Stability {
 pub struct Lab {
     #[command(subcommand)]
     pub command: Option<LabCommand>,
-    /// The scenario file to open and to save. Without one, a lesson is shown.
+    /// The scenario file to open and save. Without one, the laboratory shows a lesson.
     pub file: Option<PathBuf>,
     /// The port of the loopback interface; by default 4670, or any free port if it is taken.
     #[arg(long, default_value_t = 0, hide_default_value = true, value_name = "PORT")]
     pub port: u16,
-    /// Writes the laboratory as one file, which browsers open without Accord and without a network.
+    /// Writes the laboratory as one file, which browsers open without Accord or a network.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["file", "port"])]
     pub save: Option<PathBuf>,
 }
@@ -324,14 +324,14 @@ pub struct Lab {
 /// A kind of file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Kind {
-    /// A scenario, which is the default.
+    /// A scenario (the default).
     #[default]
     Scenario,
     /// A pack of evaluations: `pack.toml`.
     Pack,
-    /// Rules of `accord evaluate`.
+    /// Rules for `accord evaluate`.
     Rules,
-    /// A site of a gateway.
+    /// The site file of a gateway.
     #[cfg(feature = "gateway")]
     Site,
 }
@@ -340,8 +340,8 @@ pub enum Kind {
 pub enum LabCommand {
     /// Grades what students handed in, and prints a table of the class.
     ///
-    /// Reads the files of a folder, finds the lines that the laboratory's button Hand in wrote, and runs each
-    /// attempt at an exercise again. A signature shows that a line was changed; it does not prove who wrote it.
+    /// Reads the files in a folder, finds the lines that the laboratory's button Hand in wrote, and reruns
+    /// each attempt at an exercise. A signature shows whether a line was changed, not who wrote it.
     #[command(after_help = "Example:\n  accord lab grade handed-in/ --csv class.csv")]
     Grade {
         /// The folder with the files.
@@ -365,13 +365,13 @@ pub struct Schema {
 #[derive(Group)]
 pub struct Bench {
     /// The workload; by default all simulated ones. `live` moves real packets for a minute, at one
-    /// rate after the other.
+    /// rate after another.
     pub name: Option<String>,
     /// The medium of the workload `live`: loopback or namespaces.
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
-    /// Runs each workload here and in this simulator in turn, five times, and prints the ratios of
-    /// their speeds. The simulator, ns-2 with its program `ns`, has to be installed.
+    /// Runs each workload in Accord and in this simulator in turn, five times, and prints the ratios
+    /// of their speeds. Needs ns-2 with its program `ns`.
     #[arg(long, value_name = "SIMULATOR", value_parser = ["ns2"], conflicts_with_all = ["set", "live"])]
     pub against: Option<String>,
     /// Sets a value of the simulated workloads, such as flow.newreno.controller=reno.
@@ -393,7 +393,7 @@ pub struct Solve {
     /// The number of flows and links to show.
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub top: usize,
-    /// Writes the tables rates and prices to this directory, in the format of the table of flows.
+    /// Writes tables of rates and prices to this directory, in the format of the table of flows.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// Prints JSON instead of tables.

@@ -21,10 +21,10 @@ pub struct Args {
     /// The engines to compare, separated by commas; by default all.
     #[arg(short, long, value_delimiter = ',', value_parser = crate::names::engine(), hide_possible_values = true)]
     pub engine: Vec<Engine>,
-    /// Writes a page and the figures as JSON into this directory.
+    /// Writes a page, and the values as JSON, into this directory.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
-    /// Prints the table of each point of sweeps.
+    /// Prints a table per point of a sweep.
     #[arg(long)]
     pub details: bool,
     /// Prints JSON instead of a table.

@@ -20,14 +20,14 @@ pub struct Args {
 /// The formats.
 #[derive(clap::Subcommand)]
 pub enum Format {
-    /// A data file of flent (.flent.gz), as from its test tcp_nup: a TCP upload per flow.
+    /// Writes a data file of flent, as its test tcp_nup does: a TCP upload per flow.
     #[command(after_help = "Example:\n  accord export flent runs/mine -o mine.flent.gz")]
     Flent(Flent),
 }
 
 #[derive(clap::Args)]
 pub struct Flent {
-    /// The run directory; of a sweep, the directory of a point.
+    /// The run directory; for a sweep, the directory of a point.
     pub run: PathBuf,
     /// The file to write; by default NAME.flent.gz.
     #[arg(short, long, value_name = "FILE")]

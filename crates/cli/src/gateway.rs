@@ -29,8 +29,8 @@ pub enum Command {
         /// The file of the private key.
         file: PathBuf,
     },
-    /// Writes the site file and the key files of a gateway from a file of wg-quick. Says which settings are
-    /// not taken.
+    /// Converts a file of wg-quick into the site file and the key files of a gateway. Reports settings that
+    /// the gateway ignores.
     #[command(
         after_help = "Example:\n  accord gateway import wg0.conf --cap '50 Mbps' --to /etc/accord"
     )]
@@ -43,8 +43,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Runs the gateway until SIGTERM or Ctrl-C. SIGHUP reloads the site file. ACCORD_LOG in the environment
-    /// is the level of the log: error, warn, info (the default), debug, trace or off.
+    /// Runs the gateway until SIGTERM or Ctrl-C. SIGHUP reloads the site file. The environment variable
+    /// ACCORD_LOG sets the log level: error, warn, info (the default), debug, trace or off.
     Run {
         /// The site file.
         site: PathBuf,
@@ -53,19 +53,19 @@ pub enum Command {
         #[arg(long)]
         until_stdin_closes: bool,
     },
-    /// Prints the state of the gateway that runs with this site file.
+    /// Prints the state of the running gateway of this site file.
     Status {
         /// The site file.
         site: PathBuf,
         /// Prints JSON.
         #[arg(long, conflicts_with = "metrics")]
         json: bool,
-        /// Prints the metrics of Prometheus.
+        /// Prints the metrics in Prometheus's format.
         #[arg(long)]
         metrics: bool,
     },
     /// Prints the gateways that run on this host: their peers, those with a session, those that are not
-    /// well, and the least part of a contract that was kept.
+    /// well, and the smallest part of a contract that was kept.
     List {
         /// Prints JSON, with the state of each.
         #[arg(long)]
@@ -74,13 +74,13 @@ pub enum Command {
     /// Prints the messages, reports and handshakes of the running gateway with a peer.
     #[command(after_help = "Example:\n  accord gateway trace site.toml berlin --for '10 s'")]
     Trace(args::Trace),
-    /// Writes the scenario of a site file and its paths, and prints theory's shares for it.
+    /// Prints the shares that theory predicts for a site file and its paths, and can write their scenario.
     #[command(
         after_help = "Example:\n  accord gateway predict site.toml --path 'berlin=30 Mbps, 40 ms' -o predicted.toml"
     )]
     Predict(args::Predict),
-    /// Tests a tunnel in steps of its contracts, through the running gateway, after ITU-T Y.1564.
-    /// Exit code 1 means that a step failed.
+    /// Tests a tunnel in steps of its contracts, through the running gateway, as in ITU-T Y.1564.
+    /// The exit code is 1 if a step fails.
     #[command(
         after_help = "Example:\n  accord gateway accept site.toml berlin --step '30 s' --most-variation '5 ms'"
     )]
@@ -91,7 +91,7 @@ pub enum Command {
         site: PathBuf,
         /// The name of the peer.
         peer: String,
-        /// The mode: shadow, enforce or bypass. It re-arms the circuit breaker, too.
+        /// The mode: shadow, enforce or bypass. Setting it also re-arms the circuit breaker.
         mode: String,
     },
 }

@@ -38,7 +38,7 @@ pub struct Import {
     /// Demands in CSV, with columns from, to and rate, instead of those of the topology.
     #[arg(long, value_name = "FILE")]
     pub demands: Option<PathBuf>,
-    /// Number of flows: the largest demands, or without demands flows between random nodes; by
+    /// Number of flows: the largest demands or, without demands, flows between random nodes; by
     /// default all demands, or 20.
     #[arg(long, value_name = "N")]
     pub flows: Option<usize>,
@@ -51,11 +51,11 @@ pub struct Import {
     /// The unit of bare numbers for capacities and demands.
     #[arg(long, default_value = "1 Mbps")]
     pub unit: Rate,
-    /// The unit of bare numbers for delays, such as "1 ms". Without it they are left out.
+    /// The unit of bare numbers for delays, such as "1 ms". Without it, such delays are ignored.
     #[arg(long, value_name = "TIME")]
     pub delay_unit: Option<Duration>,
-    /// Multiplies all rates of the file: packets of a thousandth of a backbone take a thousandth of
-    /// the time to run.
+    /// Multiplies all rates in the file: with a thousandth of a backbone's rates, the packet engine takes a
+    /// thousandth of the time.
     #[arg(long, default_value_t = 1.0)]
     pub scale: f64,
     /// The congestion controller of the flows.

@@ -28,7 +28,7 @@ pub enum Command {
         #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
         line: Vec<std::ffi::OsString>,
     },
-    /// Attaches a controller for all programs that choose it, by its name and the socket option
+    /// Attaches a controller for all programs that choose it by name with the socket option
     /// `TCP_CONGESTION`, until SIGTERM, Ctrl-C or `accord kernel detach`.
     #[command(
         after_help = "Example:\n  accord kernel attach --controller my.toml --name accord_mine"
@@ -36,7 +36,7 @@ pub enum Command {
     Attach {
         #[command(flatten)]
         choice: Choice,
-        /// A loopback address and a port at which Prometheus reads metrics, such as 127.0.0.1:9587.
+        /// The loopback address and port at which Prometheus reads metrics, such as 127.0.0.1:9587.
         #[arg(long, value_name = "ADDRESS", value_parser = loopback)]
         metrics: Option<SocketAddr>,
     },
@@ -50,7 +50,7 @@ pub enum Command {
         /// Prints JSON.
         #[arg(long, conflicts_with = "metrics")]
         json: bool,
-        /// Prints the metrics of Prometheus.
+        /// Prints the metrics in Prometheus's format.
         #[arg(long)]
         metrics: bool,
     },
@@ -69,7 +69,7 @@ pub struct Choice {
     #[arg(long, value_name = "CONTROLLER")]
     pub controller: String,
     /// The name of the congestion control in the kernel, of at most 15 bytes; by default accord_ and the
-    /// controller's name, or with `run` the number of the process.
+    /// controller's name or, with `run`, the number of the process.
     #[arg(long)]
     pub name: Option<String>,
 }

@@ -5,8 +5,8 @@
 //! family supports them, in tables and on the page. `docs/src/own-controller.md` shows one.
 //!
 //! Data goes to stdout, everything else to stderr. Exit codes: 0 success, 1 an expectation
-//! failed that is not known to fail, 2 wrong usage or a wrong scenario, 3 this machine cannot do
-//! it, 130 interrupted.
+//! failed that is not known to fail, 2 a mistake in the usage or the scenario, 3 this machine cannot
+//! do it, 130 interrupted.
 
 mod args;
 mod attack;

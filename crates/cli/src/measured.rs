@@ -16,20 +16,20 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The measurements: qlog, the output of `ss -ti` with times, the JSON of iperf3, or a capture of packets.
+    /// The measurements: qlog, the output of `ss -ti` with times, the JSON of iperf3, or a packet capture.
     pub file: PathBuf,
-    /// The run directory to write; by default runs/NAME of the file.
+    /// The run directory to write; by default runs/NAME, after the file.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// The format, if the content of the file does not determine it: qlog, ss, iperf3 or pcap.
     #[arg(long)]
     pub format: Option<Format>,
-    /// The name of the group of flows, which `accord compare` matches with a group of another run; a run
-    /// of one group needs none.
+    /// The name of the group of flows, which `accord compare` matches with a group of another run; optional
+    /// for a run of one group.
     #[arg(long, value_name = "NAME", default_value = UNNAMED)]
     pub group: String,
-    /// The size of a packet on the wire, as the scenario to compare with counts it. Amounts of payload
-    /// become those of whole packets; by default the payload and 52 bytes of IP and TCP.
+    /// The size of a packet on the wire, as counted by the scenario to compare with; by default the payload
+    /// and 52 bytes of IP and TCP. Amounts of payload become amounts of whole packets.
     #[arg(long, value_name = "SIZE")]
     pub packet: Option<Bytes>,
     /// The payload of a full packet; by default the maximum segment size in the file.

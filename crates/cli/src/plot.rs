@@ -16,11 +16,11 @@ pub struct Args {
     /// Run directories, or directories of sweeps.
     #[arg(required = true, value_name = "DIR")]
     pub runs: Vec<PathBuf>,
-    /// The quantity, such as throughput; `accord list metrics` lists them. Several, separated by commas, have
-    /// plots below each other.
+    /// The quantity, such as throughput; `accord list metrics` lists them. Several, separated by commas, are
+    /// plotted below each other.
     #[arg(short, long, value_delimiter = ',', required = true)]
     pub metric: Vec<String>,
-    /// The entities that have a line each; by default group for metrics of flows.
+    /// The entities to draw as a line each; by default group for metrics of flows.
     #[arg(long, value_name = "WHAT", value_parser = one_of::<By>())]
     pub by: Option<By>,
     /// The flows, groups or links to show, separated by commas; by default all.
@@ -29,12 +29,12 @@ pub struct Args {
     /// The engines to show, separated by commas; by default all that ran.
     #[arg(short, long, value_delimiter = ',', value_parser = crate::names::engine(), hide_possible_values = true)]
     pub engine: Vec<Engine>,
-    /// The type of figure; by default time for a run, map for a full grid of two sweeps, and sweep
+    /// The type of plot; by default time for a run, map for a full grid of two sweeps, and sweep
     /// for other sweeps.
     #[arg(short, long, value_parser = one_of::<FigureKind>())]
     pub kind: Option<FigureKind>,
-    /// The part of the run, in seconds; by default all of it over time, and otherwise the steady
-    /// part.
+    /// The part of the run, in seconds; by default all of it for plots over time, and otherwise the
+    /// steady part.
     #[arg(long, value_name = "A..B")]
     pub time: Option<String>,
     /// The logarithmic axes.
@@ -49,10 +49,10 @@ pub struct Args {
     /// The ends of the vertical axis, in its unit.
     #[arg(long, value_name = "A..B", allow_hyphen_values = true, value_parser = limits)]
     pub ylim: Option<(f64, f64)>,
-    /// Another name of a line in the figure; may be repeated.
+    /// Another name for a line in the plot. May be repeated.
     #[arg(long = "label", value_name = "NAME=TEXT", value_parser = label)]
     pub labels: Vec<(String, String)>,
-    /// The dimension with a plot per value, below each other and with the same axes.
+    /// The dimension that gets a plot per value, below each other and with the same axes.
     #[arg(long, value_name = "WHAT", value_parser = one_of::<Facet>())]
     pub facet: Option<Facet>,
     /// Draws the rate of this link in grey behind rates over time.
@@ -61,17 +61,17 @@ pub struct Args {
     /// A title above the plot.
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Another label of the horizontal axis, with its unit.
+    /// Another label for the horizontal axis, with its unit.
     #[arg(long, value_name = "TEXT")]
     pub xlabel: Option<String>,
-    /// Another label of the vertical axis, with its unit.
+    /// Another label for the vertical axis, with its unit.
     #[arg(long, value_name = "TEXT")]
     pub ylabel: Option<String>,
-    /// The file of the figure, which ends in .svg, .pdf or .png, or "-" for SVG on stdout. The means of a
-    /// sweep also go into a table, in a file that ends in .md or .tex.
+    /// The file for the plot, which ends in .svg, .pdf or .png, or "-" for SVG on stdout. A name that ends in
+    /// .md or .tex gives a table with the means of a sweep instead.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Writes the data of the figure as CSV.
+    /// Also writes the data of the plot as CSV.
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
     /// Prints nothing.

@@ -143,7 +143,7 @@ impl Progress {
         self.0.0.suspend(print)
     }
 
-    /// Counts runs of this simulated time as done.
+    /// Counts this amount of simulated time as done.
     pub fn pass(&self, time: Duration) {
         self.0.0.inc(millis(time));
     }

@@ -22,7 +22,7 @@ pub enum QlogVersion {
     V03,
 }
 
-/// The names of events in version 0.3 that differ.
+/// The names of events that differ in version 0.3.
 const NAMES: [(&str, &str); 5] = [
     ("quic:packet_sent", "transport:packet_sent"),
     ("quic:packet_received", "transport:packet_received"),

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 /// The options of all commands that run scenarios.
 #[derive(Group, Clone, Default)]
 pub struct RunOptions {
-    /// Engines to run, separated by commas; by default theory, packet, and those with expectations
-    /// in the scenario, as far as this machine can run them.
+    /// The engines to run, separated by commas; by default theory, packet and those with expectations
+    /// in the scenario, if this machine can run them.
     #[arg(short, long, value_delimiter = ',', value_parser = names::engine(), hide_possible_values = true)]
     pub engine: Vec<Engine>,
     /// The medium of a live run: loopback or namespaces; by default namespaces where they are
@@ -24,40 +24,40 @@ pub struct RunOptions {
     /// The seed, instead of the scenario's.
     #[arg(long, value_parser = seed)]
     pub seed: Option<u64>,
-    /// Runs with this number of seeds, from the seed up, and shows means with 95 % confidence.
+    /// Runs this number of seeds, from the first one up, and shows means with 95 % confidence intervals.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub reps: u64,
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
     #[arg(long = "set", value_name = "PATH=VALUE")]
     pub set: Vec<String>,
-    /// Runs only a point of a sweep, by its number from 1 or by its settings: --point 3, --point
-    /// "law=xia05, packet=250 B". May be repeated.
+    /// Runs only one point of a sweep, given by its number from 1 or by its settings: --point 3,
+    /// --point "law=xia05, packet=250 B". May be repeated.
     #[arg(long, value_name = "POINT")]
     pub point: Vec<String>,
-    /// The quantities of the overview of a sweep, separated by commas, in place of the key values;
+    /// The quantities in the overview of a sweep, separated by commas, instead of the key values;
     /// `accord list metrics` lists them.
     #[arg(long, value_name = "METRIC", value_delimiter = ',', value_parser = quantity)]
     pub show: Vec<Metric>,
     /// Prints the tables of each point of a sweep in addition to the overview.
     #[arg(long)]
     pub details: bool,
-    /// Keeps the samples of all runs. Without it, a sweep of more than 200 runs keeps the means over the
-    /// steady part, and samples of its first points only.
+    /// Keeps the samples of all runs. Without it, a sweep of more than 200 runs keeps only the means
+    /// over the steady part, and the samples of its first points.
     #[arg(long)]
     pub series: bool,
     /// Writes every packet that leaves a port to FILE, in pcapng; needs exactly one packet or live
     /// run.
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
-    /// Writes a log of the sender of each stream to DIR, a file per flow, in qlog; needs exactly
-    /// one packet or live run.
+    /// Writes a log of each stream's sender to DIR, one file per flow, in qlog; needs exactly one
+    /// packet or live run.
     #[arg(long, value_name = "DIR")]
     pub qlog: Option<PathBuf>,
     /// The version of qlog: that of the drafts, or 0.3, which qvis reads.
     #[arg(long, value_enum, default_value = "draft", value_name = "VERSION")]
     pub qlog_version: QlogVersion,
-    /// Lets the packet engine skip time in which all flows and queues are in equilibrium. The skipped
-    /// samples are means of those before.
+    /// Lets the packet engine skip time in which all flows and queues are in equilibrium. Skipped
+    /// samples are the means of those before.
     #[arg(long, value_name = "WHAT", value_parser = ["steady"], conflicts_with_all = ["pcap", "qlog", "record"])]
     pub skip: Option<String>,
     /// Ignores the results of an interrupted command and starts from the beginning.

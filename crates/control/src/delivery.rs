@@ -53,6 +53,6 @@ pub struct Lost {
     pub tx_in_flight: u64,
     /// The bytes presumed lost since it was sent, including the packet [C.lost - P.lost].
     pub lost: u64,
-    /// True if the application had too little to send when it was sent [P.is_app_limited].
+    /// True if the application had too little to send when the packet was sent [P.is_app_limited].
     pub app_limited: bool,
 }

@@ -18,7 +18,7 @@ pub(crate) const SACK: Param = flag("false")
     .declared("sack", "Repairs losses by selective acknowledgements.");
 
 /// The choice of loss detection by time, shared by controllers with [`SACK`] and by those that
-/// always have it.
+/// always use selective acknowledgements.
 pub(crate) const RACK: Param = flag("false").source("[RFC 8985, RFC 9937]").declared(
     "rack",
     "Finds losses by time, those of repairs too, probes for lost tails, and reduces the data \

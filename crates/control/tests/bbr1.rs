@@ -66,7 +66,7 @@ impl Flow {
         }
     }
 
-    /// One of a packet within a round trip.
+    /// The sample of a packet within a round trip.
     fn amid(&self, rate: f64) -> Delivery {
         Delivery { total: self.total + PACKET, prior: 0, ..self.sample(rate) }
     }

@@ -336,7 +336,7 @@ fn the_round_after_a_lossy_probe_begins_at_the_loss() {
 }
 
 /// HandleRestartFromIdle(): the pace is the bandwidth in all states of ProbeBW. No ProbeRTT is due at the first
-/// sample after.
+/// sample after the idle time.
 #[test]
 fn a_restart_from_idle_paces_at_the_bandwidth() {
     let mut flow = Flow::bounded(100_000);

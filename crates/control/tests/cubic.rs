@@ -54,7 +54,7 @@ fn fast_convergence_remembers_less_of_a_window_that_falls() {
     }
 }
 
-/// RFC 9438 §4.7: a loss at W_max itself remembers all of it. So the plateau of 1000 packets is 9.086 s away.
+/// RFC 9438 §4.7: a loss at W_max leaves W_max unreduced, so the plateau of 1000 packets is 9.086 s away.
 #[test]
 fn fast_convergence_is_for_windows_below_the_last() {
     let mut c = cubic("1000 pkt", true);

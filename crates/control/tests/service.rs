@@ -65,7 +65,7 @@ impl Tunnel {
         t
     }
 
-    /// Returns the response of the window to so large an accumulation at so high a rate.
+    /// Returns the response of the window to this accumulation at this rate.
     fn step(&mut self, accumulation: f64, egress_kbps: u64) -> f64 {
         let before = self.window();
         self.hear(accumulation, egress_kbps, None);

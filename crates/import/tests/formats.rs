@@ -115,7 +115,7 @@ fn rates_are_finite() {
     assert_eq!(demands[0].rate, f64::MAX);
 }
 
-/// A link of rate 0 is not one of the rate that links without a rate have.
+/// A link of rate 0 does not get the rate of links without a rate.
 #[test]
 fn a_link_of_rate_zero_is_no_link() {
     let gml = "graph [ node [ id 1 ] node [ id 2 ] node [ id 3 ]\n\

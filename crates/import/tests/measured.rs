@@ -430,7 +430,7 @@ fn times_in_front_of_lines_are_times() {
     assert_eq!(read(Format::Ss, &dated).expect("an output").flows, one.flows);
 }
 
-/// A connection whose third segment is sent again, in every form of a capture.
+/// A connection whose third segment is sent again, in every capture format.
 #[test]
 fn captures_have_the_connection_of_tcp() {
     let seeds = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/pcap");

@@ -62,7 +62,7 @@ pub enum Ask {
         point: usize,
     },
     /// The reasons why packets differ from theory, as `accord explain --standard --reps 3`
-    /// prints them. It takes runs.
+    /// prints them. Finding them takes runs.
     Explain {
         /// The scenario.
         text: String,

@@ -10,8 +10,8 @@ use accord_units::Time;
 use std::f64::consts::PI;
 
 /// The published example of TCP over RED [Hollot, Misra, Towsley, Gong 2001]: 60 flows, 3750
-/// packets per second, 0.2 s without the queue; RED's slope 1.86e-4 a packet, marks being even,
-/// and its average as slow as 0.005 a second.
+/// packets per second, 0.2 s without the queue; RED's slope is 1.86e-4 per packet, with even
+/// marks, and its average moves at 0.005 per second.
 fn published(model: &str) -> Scenario {
     scenario(&format!(
         "duration = \"1 s\"\nfluid = {{ link_model = \"{model}\" }}\n[topology.dumbbell]\nrate = \"15 Mbps\"\ndelay = \"100 ms\"\n\

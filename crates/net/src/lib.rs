@@ -241,7 +241,7 @@ fn flows(scenario: &Scenario, name: &str) -> Result<Range<usize>, Error> {
     Ok(flow..flow + 1)
 }
 
-/// Has flows carried by a stack.
+/// Assigns flows to a stack, which carries them.
 fn give(scenario: &mut Scenario, flows: Range<usize>, stack: &'static Stack) -> Result<(), Error> {
     for flow in &mut scenario.flows[flows] {
         let unfit = match () {
@@ -364,8 +364,8 @@ impl Outcome {
     }
 }
 
-/// Returns the begin of the names of a run's files: the scenario, the values of sweeps and the begin of the
-/// digest, so tests that run at the same time have files of their own.
+/// Returns the prefix of the names of a run's files: the scenario, the values of sweeps and the first digits
+/// of the digest, so tests that run at the same time have files of their own.
 fn stem(scenario: &Scenario, run: &Run) -> String {
     let values = scenario.point.iter().map(|(_, value)| {
         let kept = value.chars().filter(|c| c.is_ascii_alphanumeric() || ".-".contains(*c));

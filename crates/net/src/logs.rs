@@ -32,8 +32,8 @@ impl Logs {
         connect(&Setup { logs: pair.as_ref(), ..*setup })
     }
 
-    /// Writes the logs that have contents, and keeps none from now on. Returns their paths. `stem` begins
-    /// the names of the files, and `names` are those of the flows.
+    /// Writes the logs that are not empty, stops keeping logs and returns the paths of the files. Their
+    /// names begin with `stem`; `names` has the names of the flows.
     pub fn write(&self, folder: &Path, stem: &str, names: &[&str]) -> Result<Vec<PathBuf>, String> {
         let all = self.all().take().unwrap_or_default();
         let mut paths = Vec::new();

@@ -3,7 +3,7 @@
 
 use accord_net::{Carried, Datagram, Duration, Ends, Error, Setup, Time, network};
 
-/// An end that sends a datagram of 100 bytes in every 10 ms. The receiving one sends nothing.
+/// An end that sends a datagram of 100 bytes every 10 ms. The receiving end sends nothing.
 struct Clock(Time);
 
 impl Carried for Clock {

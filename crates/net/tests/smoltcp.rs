@@ -26,7 +26,7 @@ fn the_page_has_the_figures() {
     );
 }
 
-/// The tests here compile the integration with the dependencies of its manifest.
+/// The tests here compile the integration with the same dependency as its manifest.
 #[test]
 fn the_integration_has_the_same_dependencies() {
     integration::has_same_dependency(

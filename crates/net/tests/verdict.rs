@@ -163,7 +163,7 @@ fn failures_of_other_runs_have_files_of_their_own() {
     assert!(captures[0] != captures[1] && captures.iter().all(|path| path.exists()));
 }
 
-/// A fault has the values of its sweeps, and a stack that breaks needs no expectation.
+/// A fault names the values of its sweep. A stack that breaks is a fault even without an expectation.
 #[test]
 fn faults_have_their_point_and_broken_stacks_are_faults() {
     let dir = tempfile::tempdir().expect("a folder");

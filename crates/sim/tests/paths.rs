@@ -196,7 +196,7 @@ fn a_shaper_holds_what_it_has_no_tokens_for() {
     assert_eq!(ports[0].dropped.packets, 0);
 }
 
-/// Data at 1 packet per millisecond there, and acknowledgements over a link with these keys back.
+/// A scenario with data at 1 packet per millisecond, and acknowledgements over a link with these keys.
 fn acknowledged(controller: &str, back: &str) -> Scenario {
     let link = format!("rate = \"80 Mbps\"\ndelay = \"500 us\"\n[link.ab.reverse]\n{back}");
     let flow = format!("controller = \"{controller}\"\ndemand = {{ constant = \"8 Mbps\" }}");

@@ -118,8 +118,8 @@ fn references() -> Vec<(String, Vec<(String, Sample)>)> {
     cases
 }
 
-/// The figures that are known to differ by more than seeds explain: by case and name, and the
-/// reason.
+/// The values that are known to differ by more than seeds explain, by case and name, with the
+/// reasons.
 fn open() -> BTreeMap<(String, String), String> {
     let csv = text("tools/ns2/open.csv");
     let line = |line: &str| {

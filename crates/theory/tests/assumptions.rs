@@ -336,7 +336,7 @@ fn a_group_has_the_sums_of_its_flows() {
     assert!((kept.expect("a value") - 40_000.0).abs() < 1e-3);
 }
 
-/// An application keeps its rate, though its flow comes late and takes a queue for propagation delay.
+/// An application keeps its rate, although its flow starts late and mistakes a queue for propagation delay.
 #[test]
 fn a_late_application_gets_no_more_than_its_rate() {
     let measured = "{ name = \"vegas\", alpha = \"2 pkt\", beta = \"2 pkt\" }";

@@ -255,7 +255,7 @@ proptest! {
     }
 }
 
-/// A transfer of 200 packets through fair weather but for these lost transmissions.
+/// A transfer of 200 packets without losses except these transmissions.
 fn with_accidents(name: &str, sacks: bool, accidents: &[u64]) -> World {
     let controller = if sacks { build(name, &sack()) } else { build(name, &[]) };
     let mut world = World::new(controller, 200, Weather::FAIR, Weather::FAIR, 0);

@@ -63,7 +63,12 @@ impl<S: Sessions> Gateway<S> {
 
     /// Queues the due packets of a peer's trial, or asks for its counts. Returns the time of the next
     /// call.
-    pub(super) fn go_on_with_trial(&mut self, to: usize, now: Time, sink: &mut dyn FnMut(Output)) -> Time {
+    pub(super) fn go_on_with_trial(
+        &mut self,
+        to: usize,
+        now: Time,
+        sink: &mut dyn FnMut(Output),
+    ) -> Time {
         for _ in 0..BATCH {
             let peer = &mut self.peers[to];
             let round_trip = peer.sender.view().rtt.unwrap_or(Duration::ZERO);

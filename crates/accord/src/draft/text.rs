@@ -48,7 +48,8 @@ impl Draft {
         self.line(format_args!("{key} = {}", quote(&value.to_string())));
     }
 
-    /// Adds the key for start times within a tenth of the run and a second, drawn per flow.
+    /// Adds the key for start times, drawn per flow within the first tenth of the run, or within the first
+    /// second if that is shorter.
     pub fn start(&mut self, duration: Duration) {
         let latest = Duration::from_secs(1).min(Duration::from_ps(duration.as_ps() / 10));
         self.line(format_args!("start = {{ uniform = [\"0 s\", \"{latest}\"] }}"));

@@ -26,8 +26,8 @@ pub struct Load {
     pub work: f64,
 }
 
-/// The cost of a packet-hop: of a stream at a first queue that it shares, of a tunnel, and of a
-/// sender without a controller, whose packets meet queues that drop.
+/// The cost of a packet-hop: for a stream at its first shared queue, for a tunnel, and for a sender
+/// without a controller, whose packets meet queues that drop them.
 const STREAM: f64 = 1.1;
 const TUNNEL: f64 = 2.2;
 const UNRESPONSIVE: f64 = 1.0;

@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 const LONGEST: &str = "24 h";
 /// The shortest period of the series: of the longest emulation, a scenario allows no shorter one.
 const LEAST_SAMPLE: Duration = Duration::from_ms(10);
-/// The period of the series of a path that words name.
+/// The period of the series of a path that options give.
 const SAMPLE: &str = "100 ms";
 /// The flows of a program with one other end: from it, and back to it.
 const WAYS: [&str; 2] = ["to-server", "to-client"];
@@ -46,7 +46,7 @@ pub struct Args {
     #[arg(long, value_parser = delay, default_value = "0 ms")]
     pub delay: Duration,
     /// The queue in front of the path, both ways, with its parameters: droptail:limit=100 or
-    /// "fq-codel:target=5 ms". A plain number is one of packets for `limit`.
+    /// "fq-codel:target=5 ms". For `limit`, a plain number counts packets.
     #[arg(long, default_value = "droptail:limit=1000")]
     pub queue: String,
     /// The share of the packets that the path loses, each way: "1 %".
@@ -55,29 +55,30 @@ pub struct Args {
     /// A word of a command line of mahimahi.
     #[arg(long, hide = true, allow_hyphen_values = true, conflicts_with_all = ["scenario", "rate", "delay", "queue", "loss"])]
     pub shell: Vec<String>,
-    /// Starts this line of a shell at the far end. The command starts when it listens, or after two
-    /// seconds.
+    /// Runs this shell command as the server at the far end. COMMAND starts when the server
+    /// listens, or after two seconds.
     #[arg(long, value_name = "LINE")]
     pub server: Option<String>,
-    /// The node of the command; by default left, or client of a path that words name.
+    /// The node of the command; by default left, or client with --rate.
     #[arg(long, value_name = "NODE")]
     pub from: Option<String>,
-    /// The node of the far end; by default right, or server of a path that words name.
+    /// The node of the far end; by default right, or server with --rate.
     #[arg(long, value_name = "NODE")]
     pub to: Option<String>,
-    /// Starts a line of a shell at a node more, such as --at b 'iperf3 -s'. May be repeated. With it the far
-    /// end is the first such node, unless --server, --to or --join name one.
+    /// Runs a shell command at one more node, such as --at b 'iperf3 -s'. May be repeated. The first such
+    /// node is the far end, unless --server, --to or --join names one.
     #[arg(long, value_names = ["NODE", "LINE"], num_args = 2)]
     pub at: Vec<String>,
-    /// The number of flows that the connections of the programs are spread over, each way. Queues that
-    /// tell flows apart tell these apart, and each has its measurements.
+    /// The number of flows over which the programs' connections are spread, each way. Queues that separate
+    /// flows separate these, and each has its own measurements.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub flows: u16,
-    /// Puts the packet engine next to the emulation: a flow that carried data is one of this controller
-    /// there: cubic, reno or bbr as in Linux, or one of `accord list controllers`, from its first packet to its last.
+    /// Runs the packet engine for comparison with the emulation. Each flow that carried data uses this
+    /// controller there, from its first packet to its last: cubic, reno or bbr as in Linux, or one of
+    /// `accord list controllers`.
     #[arg(long, value_name = "CONTROLLER")]
     pub like: Option<String>,
-    /// The largest packet of the programs, headers included.
+    /// The size of the programs' largest packets, including headers.
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(576..=9000))]
     pub mtu: u16,
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
@@ -89,29 +90,30 @@ pub struct Args {
     /// Prints a line per second while it runs: the rate and the queue each way.
     #[arg(long, conflicts_with = "quiet")]
     pub live: bool,
-    /// Adds the series as CSV.
+    /// Also writes the series as CSV.
     #[arg(long)]
     pub csv: bool,
     /// Prints the scenario of the path instead of running anything.
     #[arg(long)]
     pub print: bool,
-    /// Prints no tables and remarks.
+    /// Prints no tables or remarks.
     #[arg(short, long)]
     pub quiet: bool,
     /// Writes every packet that leaves a queue to FILE, in pcapng.
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
-    /// The network namespace of the command, and after a comma that of the far end, instead of new ones:
-    /// a name, a path such as /proc/PID/ns/net, or the number of a process. NODE=NAMESPACE is that of any
-    /// node. They get a device with an address and routes to the other ends, which go with the emulation.
+    /// The network namespace of the command and, after a comma, that of the far end, instead of new ones:
+    /// a name, a path such as /proc/PID/ns/net, or the number of a process. NODE=NAMESPACE sets that of any
+    /// node. Each gets a device with an address and routes to the other ends until the emulation ends.
     #[arg(long, value_name = "CLIENT[,SERVER]", value_delimiter = ',')]
     pub join: Vec<String>,
-    /// Leads a network through the path, besides the far end, from a namespace that is joined: 10.0.0.0/8,
+    /// Routes a network, in addition to the far end, through the path from a joined namespace: 10.0.0.0/8,
     /// or default. May be repeated.
     #[arg(long, value_name = "NETWORK", requires = "join", value_parser = network)]
     pub route: Vec<String>,
-    /// The command and its arguments. {server} stands for the address of the far end, which is in
-    /// ACCORD_SERVER as well, and {NODE} and ACCORD_NODE for that of any end. It may be left out with --join: then Ctrl-C ends the emulation.
+    /// The command and its arguments. {server} stands for the address of the far end, which is also in
+    /// ACCORD_SERVER, and {NODE} and ACCORD_NODE for that of any end. With --join the command may be
+    /// left out; Ctrl-C then ends the emulation.
     #[arg(last = true, required_unless_present_any = ["print", "join"], value_name = "COMMAND")]
     pub line: Vec<OsString>,
 }

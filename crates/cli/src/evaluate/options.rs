@@ -9,20 +9,20 @@ use std::path::PathBuf;
 #[derive(Group)]
 pub struct Args {
     /// Packs, separated by commas: names from `accord list packs`, or directories; by default all
-    /// that come with the program for such a subject.
+    /// packs that come with the program for this type of subject.
     #[arg(short, long, value_delimiter = ',', value_name = "PACK", value_parser = names::PACKS, hide_possible_values = true)]
     pub pack: Vec<String>,
-    /// The subject of the evaluation: a controller or a queue discipline, with parameters that are
-    /// not defaults: "vegas,alpha=4 pkt". kernel:NAME is a congestion control of the kernel's TCP, and
-    /// "command: LINE" a program of yours that sends to {server}; both run in real time.
+    /// The subject of the evaluation: a controller or a queue discipline, with its non-default
+    /// parameters: "vegas,alpha=4 pkt". kernel:NAME is a congestion control of the kernel's TCP, and
+    /// "command: LINE" is a program of yours that sends to {server}; both run in real time.
     #[arg(short, long, value_name = "NAME[,KEY=VALUE...]", value_parser = names::SUBJECTS, hide_possible_values = true, required_unless_present = "all")]
     pub subject: Option<String>,
     /// Evaluates all controllers and queue disciplines by all packs, on one page without a total score. The
     /// first line says how long it takes.
     #[arg(long, conflicts_with_all = ["subject", "against", "require", "fail_on", "rules", "baseline", "junit", "annotations", "details"])]
     pub all: bool,
-    /// Starts this line of a shell at the far end of a subject that is a command. Without it the far end leads
-    /// into the network of the host.
+    /// Runs this shell command at the far end of a subject that is a command. Without it, the far end leads
+    /// into the host's network.
     #[arg(long, value_name = "LINE", requires = "subject")]
     pub server: Option<String>,
     /// The rivals, separated by commas; by default those that the packs name.
@@ -38,7 +38,7 @@ pub struct Args {
     /// The tier of the packs: a part that takes two minutes on two cores, or everything.
     #[arg(short, long, default_value = "quick")]
     pub tier: TierName,
-    /// Runs these cases only, separated by commas.
+    /// Runs only these cases, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "CASE")]
     pub case: Vec<String>,
     /// The first seed.
@@ -47,7 +47,7 @@ pub struct Args {
     /// The number of seeds, from the first up.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub reps: u64,
-    /// The directory of the dossier; by default runs/evaluate-SUBJECT, or runs/evaluate-all.
+    /// The directory for the dossier; by default runs/evaluate-SUBJECT, or runs/evaluate-all.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// The number of concurrent runs; by default one per core.
@@ -56,29 +56,29 @@ pub struct Args {
     /// Ignores known measurements and runs everything again.
     #[arg(long)]
     pub fresh: bool,
-    /// A rule of your own, in addition to those of the packs: "rfc9743/wired: loss < 1 %". It can be given
-    /// several times.
+    /// A rule of your own, in addition to those of the packs: "rfc9743/wired: loss < 1 %". May be
+    /// repeated.
     #[arg(long, value_name = "RULE")]
     pub require: Vec<String>,
-    /// Fails if a count is exceeded: "worse > 0" counts measures that are worse than those of a rival,
-    /// "unclear > 9" comparisons that vary too much, and "inconclusive > 0" sections.
+    /// Fails if a count is exceeded: "worse > 0" counts measures that are worse than a rival's,
+    /// "unclear > 9" comparisons that vary too much, and "inconclusive > 0" inconclusive sections.
     #[arg(long, value_name = "LIMIT")]
     pub fail_on: Vec<String>,
     /// Reads rules and limits from a file: TOML with the lists `require` and `fail_on`.
     #[arg(long, value_name = "FILE")]
     pub rules: Option<PathBuf>,
-    /// Compares with an earlier evaluation, by its directory. Exits with 1 if a measure of the
-    /// subject is significantly worse.
+    /// Compares with an earlier evaluation, given by its directory. The exit code is 1 if a measure of
+    /// the subject is significantly worse.
     #[arg(long, value_name = "DIR")]
     pub baseline: Option<PathBuf>,
     /// Writes the verdicts as JUnit XML for continuous integration.
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
-    /// Prints failures as annotations for this system.
+    /// Prints failures as annotations for this CI system.
     #[arg(long, value_name = "SYSTEM", value_parser = ["github"], conflicts_with = "json")]
     pub annotations: Option<String>,
-    /// Prints the figures of all cases in addition to the verdict, and the measures worse or better than
-    /// each rival.
+    /// Prints the values of all cases in addition to the verdict, and the measures that are worse or better
+    /// than each rival's.
     #[arg(long, conflicts_with = "json")]
     pub details: bool,
     /// Prints JSON instead of text.

@@ -7,12 +7,12 @@ use std::str::FromStr;
 
 #[derive(Args)]
 pub struct Import {
-    /// The file of wg-quick. Its name is that of the interface, as for wg-quick.
+    /// The file of wg-quick, named after the interface.
     pub file: PathBuf,
     /// The cap of each tunnel: its highest rate, and its rate while the path is unknown.
     #[arg(long, value_name = "RATE")]
     pub cap: Rate,
-    /// The folder of the files.
+    /// The folder for the files.
     #[arg(long, value_name = "FOLDER", default_value = ".")]
     pub to: PathBuf,
 }
@@ -23,7 +23,7 @@ pub struct Predict {
     pub site: PathBuf,
     /// The path to a peer: its name, the rate of its bottleneck beyond the uplink, and its
     /// round-trip time over empty queues, such as "berlin=30 Mbps, 40 ms". Rate and time are
-    /// optional; may be given once per peer.
+    /// optional. May be given once per peer.
     #[arg(long, value_name = "PEER=RATE, TIME")]
     pub path: Vec<Given>,
     /// Writes the scenario to FILE.
@@ -75,7 +75,7 @@ pub struct Trace {
     pub site: PathBuf,
     /// The name of the peer.
     pub peer: String,
-    /// The length of the trace, up to an hour. Another trace takes its place.
+    /// The length of the trace, up to an hour. A new trace replaces it.
     #[arg(long = "for", value_name = "TIME", default_value = "60 s", value_parser = length)]
     pub length: Duration,
 }

@@ -18,8 +18,8 @@ pub struct New {
     /// The template; `accord list templates` shows them with their sizes.
     #[arg(required_unless_present = "example", value_parser = TEMPLATE, hide_possible_values = true)]
     pub template: Option<String>,
-    /// Writes the files of an example of the book to docs/examples, where the commands of the book
-    /// find them, or to the directory of -o.
+    /// Writes the files of an example from the book to docs/examples, where the book's commands find
+    /// them, or to the directory given by -o.
     #[arg(long, value_name = "NAME", conflicts_with = "template")]
     pub example: Option<String>,
     /// The file to write; by default the scenario goes to standard output.
@@ -31,13 +31,13 @@ pub struct New {
     /// Number of flows.
     #[arg(long, value_name = "N")]
     pub flows: Option<usize>,
-    /// Number of bottlenecks in a row, of parking-lot.
+    /// Number of bottlenecks in a row (parking-lot).
     #[arg(long, value_name = "N")]
     pub hops: Option<usize>,
-    /// Number of pods, of fat-tree.
+    /// Number of pods (fat-tree).
     #[arg(long, value_name = "N")]
     pub pods: Option<usize>,
-    /// Rate of the links; of a dumbbell, of its bottleneck.
+    /// Rate of the links, or of the bottleneck of a dumbbell.
     #[arg(long, default_value = "100 Mbps")]
     pub rate: Rate,
     /// Propagation delay of a link.
@@ -52,7 +52,7 @@ pub struct New {
     /// Length of the run.
     #[arg(long, value_name = "TIME", default_value = "20 s")]
     pub duration: Duration,
-    /// Seed of the random parts: senders and receivers, start times.
+    /// Seed of the random parts: senders, receivers and start times.
     #[arg(long, default_value_t = 1)]
     pub seed: u32,
 }

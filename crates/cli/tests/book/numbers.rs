@@ -43,7 +43,7 @@ fn all(text: &str) -> BTreeSet<String> {
     pieces.filter_map(number).map(str::to_string).collect()
 }
 
-/// Returns the numbers of a line with a decimal point or a unit.
+/// Returns the numbers in a line that have a decimal point or a unit.
 fn stated(line: &str) -> BTreeSet<String> {
     let outside_code: String = { line.split('`').step_by(2) }.collect::<Vec<_>>().join(" ` ");
     let spaced = outside_code.replace(['|', '(', ')', ';', '*'], " ");

@@ -82,7 +82,7 @@ impl Page {
     }
 }
 
-/// A command of cargo that runs the program is one of the program.
+/// Replaces the command of cargo that runs the program by the program's own command.
 fn ours(command: &str) -> String {
     let ways = ["cargo run --release -- ", "cargo run --release --features lab -- "];
     let way = ways.iter().find_map(|way| command.strip_prefix(way));

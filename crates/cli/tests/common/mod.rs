@@ -98,7 +98,7 @@ pub fn accord(dir: &Path, args: &[&str]) -> Ended {
     end(program(dir, args).spawn().expect("it can be started"))
 }
 
-/// Reports a skipped test, not captured by the test harness.
+/// Reports a skipped test on standard error itself, which the test harness does not capture.
 #[expect(clippy::disallowed_methods, reason = "it has to get past what the harness captures")]
 pub fn skipped(why: &str) {
     use std::io::Write;

@@ -45,7 +45,7 @@ pub fn path(in_flight: u64) -> PathView {
     }
 }
 
-/// One packet acknowledged, amid a round.
+/// The acknowledgement of one packet, within a round.
 pub const ACK: Acked = Acked {
     bytes: Bytes::new(PACKET),
     rtt: Some(Duration::from_ms(100)),

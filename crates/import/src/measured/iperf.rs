@@ -49,7 +49,7 @@ struct Tests {
     first: Option<f64>,
     offset: f64,
     intervals: usize,
-    /// True if the test came as events. A document after them then repeats it.
+    /// True if the test came as events, after which a document repeats it.
     events: bool,
     /// True after an omitted interval (`--omit`), at whose end the clock of the test restarts.
     omitted: bool,

@@ -123,7 +123,7 @@ struct Trace {
     /// The unit of time, in seconds.
     unit: f64,
     now: f64,
-    /// The names of the values of events that are lists.
+    /// The names of the values in events that are written as lists.
     fields: Vec<String>,
     /// The connections to which events refer by index.
     groups: Vec<Value>,
