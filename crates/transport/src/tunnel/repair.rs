@@ -24,8 +24,8 @@ const KEEPING: Duration = Duration::from_secs(10);
 pub(super) const SESSIONS: usize = 4;
 
 /// The time, in round trips, for which a packet waits at the far end for others of its flow that are sent
-/// again. The repair of a lost repair comes after two. On a path with a longer round trip it does not wait. In a long queue few packets are lost, and
-/// those that waited would arrive as a burst of the whole window.
+/// again. The repair of a lost repair comes after two. On a path with a longer round trip it does not wait. In a
+/// long queue few packets are lost, and those that waited would arrive as a burst of the whole window.
 const WAITING: f64 = 2.5;
 const LEAST_WAIT: Duration = Duration::from_ms(10);
 const LONGEST_ROUND_TRIP: Duration = Duration::from_ms(400);
