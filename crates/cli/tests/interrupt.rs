@@ -3,24 +3,8 @@
 
 use crate::common::*;
 use std::path::Path;
-use std::process::{Child, Command};
+use std::process::Command;
 use std::time::Duration;
-
-/// Waits until the program has its signal handler, as reported by the kernel.
-fn ready(child: &Child) {
-    // SIGHUP, SIGINT and SIGTERM.
-    const HANDLED: u64 = 1 | 1 << 1 | 1 << 14;
-    let path = format!("/proc/{}/status", child.id());
-    loop {
-        let status = std::fs::read_to_string(&path).expect("it runs");
-        let caught = status.lines().find_map(|l| l.strip_prefix("SigCgt:"));
-        let mask = u64::from_str_radix(caught.expect("the kernel says it").trim(), 16);
-        if mask.expect("a mask") & HANDLED == HANDLED {
-            return;
-        }
-        pause();
-    }
-}
 
 /// Starts the program, interrupts it, and returns its result.
 fn interrupted(dir: &Path, args: &[&str]) -> Ended {

@@ -50,6 +50,24 @@ pub fn pause() {
     std::thread::sleep(Duration::from_millis(1));
 }
 
+/// Waits until the program has its signal handler, as reported by the kernel, or has ended.
+pub fn ready(child: &Child) {
+    // SIGHUP, SIGINT and SIGTERM.
+    const HANDLED: u64 = 1 | 1 << 1 | 1 << 14;
+    let path = format!("/proc/{}/status", child.id());
+    loop {
+        // There is a file until the process is waited for.
+        let status = std::fs::read_to_string(&path).expect("it was started");
+        let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));
+        let mask = field("SigCgt:").map_or(Ok(0), |text| u64::from_str_radix(text.trim(), 16));
+        let has_ended = field("State:").is_some_and(|text| text.trim().starts_with('Z'));
+        if has_ended || mask.expect("a mask") & HANDLED == HANDLED {
+            return;
+        }
+        pause();
+    }
+}
+
 /// Waits for the end; a process that runs for more than ten minutes is killed, and has no code.
 pub fn end(child: Child) -> Ended {
     end_within(child, Duration::from_secs(600))
