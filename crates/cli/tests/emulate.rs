@@ -97,7 +97,7 @@ fn client() {
     // Some kernels have no IPv6.
     let v6 = Path::new("/proc/sys/net/ipv6").exists();
     for name in ["ACCORD_SERVER", if v6 { "ACCORD_SERVER6" } else { "ACCORD_SERVER" }] {
-        let mut stream = TcpStream::connect((address(name), PORT)).expect("it listens");
+        let mut stream = ends::connect((address(name), PORT));
         stream.shutdown(Shutdown::Write).expect("it is open");
         let mut all = Vec::new();
         stream.read_to_end(&mut all).expect("data");
@@ -438,7 +438,7 @@ fn sender() {
     let to = std::env::var("ACCORD_SERVER").expect("it is set");
     let instance: u16 = std::env::var("ACCORD_INSTANCE").expect("it is set").parse().expect("one");
     assert!(instance < 2);
-    let mut stream = TcpStream::connect((to.as_str(), PORT)).expect("it listens");
+    let mut stream = ends::connect((to, PORT));
     while stream.write_all(&[7; 10_000]).is_ok() {}
 }
 

@@ -4,8 +4,22 @@ use super::{PORT, Place, exchange, program, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Connects to a program that may not listen yet: a busy machine starts it later. It has a minute.
+#[expect(clippy::disallowed_methods, reason = "it waits for another process")]
+pub fn connect(to: impl ToSocketAddrs + std::fmt::Debug) -> TcpStream {
+    let until = Instant::now() + Duration::from_secs(60);
+    loop {
+        match TcpStream::connect(&to) {
+            Ok(stream) => return stream,
+            Err(e) => assert!(Instant::now() < until, "{to:?} does not listen: {e}"),
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
 
 /// Passes two megabytes on that the server at the node c has, to one connection.
 #[test]
@@ -14,7 +28,7 @@ fn relay() {
     let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, PORT)).expect("a port");
     let (mut near, _) = listener.accept().expect("a connection");
     let c = std::env::var("ACCORD_C").expect("it is set");
-    let mut far = TcpStream::connect((c.as_str(), PORT)).expect("it listens");
+    let mut far = connect((c, PORT));
     assert_eq!(std::io::copy(&mut far, &mut near).expect("data"), 2_000_000);
 }
 
@@ -24,7 +38,7 @@ fn relay() {
 fn reader() {
     for name in ["ACCORD_B", "ACCORD_C"] {
         let to = std::env::var(name).expect("it is set");
-        let mut stream = TcpStream::connect((to.as_str(), PORT)).expect("it listens");
+        let mut stream = connect((to, PORT));
         assert_eq!(std::io::copy(&mut stream, &mut std::io::sink()).expect("data"), 2_000_000);
     }
 }
