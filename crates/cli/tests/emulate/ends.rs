@@ -172,7 +172,8 @@ fn packets_stand_beside_an_emulation() {
         (find("packet").flatten(), find("live").flatten())
     };
     let (packets, live) = of("to-client");
-    assert!(packets.is_some_and(|p| p > 1e6) && live.is_some_and(|l| l > 1e5), "{rows:?}");
+    // Means over the whole emulation, which may last far longer than the transfer.
+    assert!(packets.is_some_and(|p| p > 1e5) && live.is_some_and(|l| l > 1e5), "{rows:?}");
     // Acknowledgements have no flow in packets.
     assert!(of("to-server").0.is_none_or(|p| p == 0.0), "{rows:?}");
     let wrong = place.emulate(&["--rate", "9 Mbps", "--like", "cubik"], &["true"]);
