@@ -26,6 +26,9 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// The patience of tests. A busy machine makes things later, but only a fault makes them never.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
 /// The addresses of the two gateways' sockets, and those of their devices.
 pub const OUTER: [&str; 2] = ["192.0.2.1", "192.0.2.6"];
 pub const INNER: [&str; 2] = ["10.1.0.1", "10.2.0.1"];
@@ -325,7 +328,7 @@ impl Sites {
         let child = self.ends[1].within(spawn).expect("it is entered");
         let socket = format!("/var/run/wireguard/{device}.sock");
         let process = Process(child.expect("it runs"), socket.clone());
-        let until = Instant::now() + Duration::from_secs(5);
+        let until = Instant::now() + PATIENCE;
         let mut stream = loop {
             match std::os::unix::net::UnixStream::connect(&socket) {
                 Ok(stream) => break stream,
@@ -378,17 +381,12 @@ impl Sites {
         serde_json::from_str(&self.ask(end, "GET /status").1).unwrap_or_default()
     }
 
-    /// Waits until a's peer is in this state. Returns whether it is after `patience`.
-    pub fn wait_for(&self, end: usize, state: &str, patience: Duration) -> bool {
-        let until = Instant::now() + patience;
-        while Instant::now() < until {
+    /// Waits until the peer of one end is in this state. Returns whether it is.
+    pub fn wait_for(&self, end: usize, state: &str) -> bool {
+        waited(|| {
             let status = self.status(end);
-            if status["peers"][0]["up"] == true && status["peers"][0]["state"] == state {
-                return true;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        false
+            status["peers"][0]["up"] == true && status["peers"][0]["state"] == state
+        })
     }
 
     /// Runs a command at one end. Returns whether it succeeded, and its output.
@@ -440,8 +438,7 @@ impl Sites {
                 }
             }
         }));
-        let called =
-            self.ends[0].within(|| TcpStream::connect_timeout(&address, Duration::from_secs(10)));
+        let called = self.ends[0].within(|| TcpStream::connect_timeout(&address, PATIENCE));
         let mut stream = called.expect("it is entered").expect("it is answered");
         setsockopt(&stream, sockopt::TcpCongestion, &OsString::from(congestion))
             .expect("there is it");
@@ -505,14 +502,44 @@ pub fn rates(counters: &[&AtomicU64], seconds: f64) -> Vec<f64> {
     grown.map(|(a, b)| (a - b) as f64 * 8e-6 / took).collect()
 }
 
-/// Waits until this counter has grown at more than `least` Mbit/s for a second, and returns the rate of
-/// the last second. A busy machine makes that later, but only a fault makes it never: half a minute.
-pub fn reached(counter: &AtomicU64, least: f64) -> f64 {
-    let until = Instant::now() + Duration::from_secs(30);
+/// Waits until this is so. Returns whether it is after [`PATIENCE`].
+pub fn waited(mut is: impl FnMut() -> bool) -> bool {
+    let until = Instant::now() + PATIENCE;
+    while !is() {
+        if Instant::now() > until {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    true
+}
+
+/// Waits until these counters have grown at more than `least` Mbit/s, all of them in the same `seconds`.
+/// Returns the latest rates, which are not more after [`PATIENCE`].
+pub fn all_reached<const N: usize>(
+    counters: [&AtomicU64; N],
+    least: [f64; N],
+    seconds: f64,
+) -> [f64; N] {
+    let until = Instant::now() + PATIENCE;
     loop {
-        let rate = rates(&[counter], 1.0)[0];
-        if rate > least || Instant::now() > until {
-            return rate;
+        let rates: [f64; N] = rates(&counters, seconds).try_into().expect("as many");
+        if rates.iter().zip(&least).all(|(rate, least)| rate > least) || Instant::now() > until {
+            return rates;
         }
     }
+}
+
+/// Waits until this counter has grown at more than `least` Mbit/s for a second. Returns the rate of the
+/// last second.
+pub fn reached(counter: &AtomicU64, least: f64) -> f64 {
+    all_reached([counter], [least], 1.0)[0]
+}
+
+/// Waits until this counter grows at more than `least` Mbit/s, and prints the time since an event. Returns
+/// whether it does. No test judges the time, which depends on the load of the machine.
+pub fn is_back(counter: &AtomicU64, least: f64, event: &str, began: Instant) -> bool {
+    let back = waited(|| rates(&[counter], 0.1)[0] > least);
+    eprintln!("data arrives again {:?} after {event}: {back}", began.elapsed());
+    back
 }

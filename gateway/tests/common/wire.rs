@@ -19,6 +19,8 @@ pub struct Wire {
     delay: Arc<AtomicU64>,
     /// The longest packet that it carries. It loses longer ones without a word.
     longest: Arc<AtomicU64>,
+    /// True if it loses the handshakes that the first end begins.
+    loses_calls: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -35,8 +37,13 @@ impl Wire {
         let delay = Arc::new(AtomicU64::new(delay.as_micros() as u64));
         let longest = Arc::new(AtomicU64::new(u64::MAX));
         let (stopped, delayed, carried) = (stop.clone(), delay.clone(), longest.clone());
-        let work = move || carry(&ends, &delayed, loss_permille, &carried, &stopped);
-        Wire { stop, delay, longest, thread: Some(std::thread::spawn(work)) }
+        let loses_calls = Arc::new(AtomicBool::new(false));
+        let lost = loses_calls.clone();
+        let is_lost = move |way: usize, packet: &[u8]| {
+            way == 0 && lost.load(Ordering::Relaxed) && begins_a_handshake(packet)
+        };
+        let work = move || carry(&ends, &delayed, loss_permille, &carried, &is_lost, &stopped);
+        Wire { stop, delay, longest, loses_calls, thread: Some(std::thread::spawn(work)) }
     }
 
     /// Changes the delay.
@@ -49,6 +56,17 @@ impl Wire {
     pub fn set_longest(&self, bytes: u64) {
         self.longest.store(bytes, Ordering::Relaxed);
     }
+
+    /// Loses the handshakes that the first end begins, from now on: only the other end can call.
+    pub fn lose_calls(&self) {
+        self.loses_calls.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Returns whether a packet of IPv4 has a datagram of WireGuard that begins a handshake.
+fn begins_a_handshake(packet: &[u8]) -> bool {
+    // The headers of IPv4 and UDP, and the type and length of the message.
+    packet.len() == 28 + 148 && packet[0] == 0x45 && packet[9] == 17 && packet[28] == 1
 }
 
 impl Drop for Wire {
@@ -65,6 +83,7 @@ fn carry(
     delay: &AtomicU64,
     loss_permille: u64,
     longest: &AtomicU64,
+    is_lost: &dyn Fn(usize, &[u8]) -> bool,
     stop: &AtomicBool,
 ) {
     let _ = nix::sys::prctl::set_timerslack(1);
@@ -77,7 +96,8 @@ fn carry(
                 let Ok(length) = ends[way].recv(&mut room) else {
                     break;
                 };
-                if length as u64 > longest.load(Ordering::Relaxed) {
+                if length as u64 > longest.load(Ordering::Relaxed) || is_lost(way, &room[..length])
+                {
                     continue;
                 }
                 // The generator of MINSTD.
