@@ -51,10 +51,6 @@ class Cluster:
             start_new_session=True,
         )
 
-    def wait(self):
-        with distributed.Client(self.address, timeout="60 s") as client:
-            client.wait_for_workers(2)
-
     def kill_scheduler(self):
         self.scheduler.send_signal(signal.SIGKILL)
         self.scheduler.wait()
@@ -120,11 +116,16 @@ def test_a_scheduler_that_restarts_costs_what_was_under_way(small, alone, cluste
 
 
 def test_a_scheduler_that_stays_away_ends_the_sweep_with_its_state(small, alone, cluster, tmp_path):
-    after = After(20, cluster.kill_scheduler)
+    def kill():
+        # The time for which Dask's client waits for a scheduler. It was more for all before, which
+        # takes long on a busy machine.
+        client._timeout = 3
+        cluster.kill_scheduler()
+
+    after = After(20, kill)
     options = {"reps": REPS, "store": tmp_path, "task_seconds": 0.02}
-    cluster.wait()
-    # The time for which Dask's client waits for a scheduler.
-    with distributed.Client(cluster.address, timeout="3 s") as client:
+    with distributed.Client(cluster.address, timeout="60 s") as client:
+        client.wait_for_workers(2)
         with (
             pytest.warns(RuntimeWarning),
             pytest.raises(accord.AccordError, match=r"is gone; \d+ of 100 runs are done") as caught,
@@ -133,6 +134,7 @@ def test_a_scheduler_that_stays_away_ends_the_sweep_with_its_state(small, alone,
         assert "the same call continues" in str(caught.value)
     cluster.start()
     with distributed.Client(cluster.address, timeout="60 s") as client:
+        client.wait_for_workers(2)
         swept = accord.sweep(small, OVER, executor=client, **options)
     assert swept.found >= 20 and swept.made < 4 * REPS and swept.rows == alone
 
