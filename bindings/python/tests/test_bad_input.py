@@ -167,8 +167,8 @@ def test_a_graph_without_nodes_is_reported_without_a_file():
 
 def test_objects_are_whole_after_an_interrupt(interrupts):
     long = plain(flows=20, rate="1 Gbps", duration="1000 s")
-    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
         long.run("packet")
     # The same object runs again, as if it had not been interrupted.
     short = long.with_({"duration": "0.2 s"})

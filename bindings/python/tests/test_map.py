@@ -100,8 +100,8 @@ def test_an_empty_map_is_reported():
 def test_an_interrupt_ends_a_map(interrupts):
     long = accord.dumbbell(flows=20, rate="1 Gbps", duration="1000 s", controller="monaco")
     timer, done = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]), []
-    timer.start()
     with pytest.raises(KeyboardInterrupt):
+        timer.start()
         long.stability_map({GAIN: accord.linspace(0.1, 1, 8)}, packets=8, progress=done.append)
     # No place came to its end.
     assert not done

@@ -326,9 +326,9 @@ def test_an_interrupt_reaches_a_callback(interrupts):
             while True:
                 pass
 
-    # To the process, as from a terminal.
-    threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
     with pytest.raises(KeyboardInterrupt):
+        # To the process, as from a terminal.
+        threading.Timer(0.3, os.kill, [os.getpid(), signal.SIGINT]).start()
         accord.dumbbell(controller=Endless).run("packet")
 
 
