@@ -2,9 +2,9 @@
 #![cfg(target_os = "linux")]
 
 use crate::common::*;
+use std::io::Read;
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
 
 /// Starts the program, interrupts it, and returns its result.
 fn interrupted(dir: &Path, args: &[&str]) -> Ended {
@@ -65,6 +65,24 @@ fn an_earlier_run_survives() {
     assert_eq!(names, ["small"]);
 }
 
+/// Waits until the program has used this many seconds of a processor, or has ended.
+fn await_work(child: &Child, seconds: f64) {
+    // Linux counts for programs in hundredths of a second.
+    const TICK: f64 = 0.01;
+    loop {
+        let path = format!("/proc/{}/stat", child.id());
+        let stat = std::fs::read_to_string(path).expect("it was started");
+        // The fields after its name, which may have spaces.
+        let (_, fields) = stat.rsplit_once(") ").expect("a name");
+        let fields: Vec<_> = fields.split(' ').collect();
+        let ticks = |field: usize| fields[field].parse::<f64>().expect("a number");
+        if fields[0] == "Z" || (ticks(11) + ticks(12)) * TICK >= seconds {
+            return;
+        }
+        pause();
+    }
+}
+
 /// Flows of so various properties that the linearisation of one point takes seconds
 /// without a check for interrupts.
 fn slow_loop() -> String {
@@ -91,9 +109,8 @@ fn margins_are_interrupted_at_once() {
         let args = [&["stability", "slow.toml"], more].concat();
         let child = program(dir.path(), &args).spawn().expect("it can be started");
         ready(&child);
-        // The first points take seconds, and the map minutes: it is unfinished at this time.
-        #[expect(clippy::disallowed_methods, reason = "it waits for another process")]
-        std::thread::sleep(Duration::from_millis(300));
+        // The first points take seconds of a processor, and the map minutes: it is unfinished at this time.
+        await_work(&child, 0.3);
         signal(&child, "-INT");
         let ended = end(child).with(130);
         assert!(ended.stderr.contains("interrupted"), "{ended:#?}");
@@ -107,21 +124,30 @@ fn margins_are_interrupted_at_once() {
 fn margins_that_take_long_show_progress() {
     let dir = folder(&[("slow.toml", &slow_loop())]);
     let program = env!("CARGO_BIN_EXE_accord");
-    let shown = |more: &str| {
-        let command = format!("timeout -s INT 3 {program} stability slow.toml {more}");
-        let output = Command::new("script")
-            .args(["-qec", &command, "/dev/null"])
-            .env("TERM", "xterm")
-            .current_dir(dir.path())
-            .stdin(std::process::Stdio::null())
-            .output();
-        output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned())
+    let terminal = |command: &str| {
+        let mut script = Command::new("script");
+        script.args(["-qec", command, "/dev/null"]).env("TERM", "xterm").current_dir(dir.path());
+        script.stdin(Stdio::null()).stdout(Stdio::piped());
+        script
     };
-    let Ok(loud) = shown("") else {
+    let Ok(mut child) = terminal(&format!("exec {program} stability slow.toml")).spawn() else {
         skipped("there is no `script` here");
         return;
     };
-    assert!(loud.contains("0 of 1 points"), "{loud}");
-    let quiet = shown("--quiet").expect("there was one before");
+    let (mut out, mut loud) = (child.stdout.take().expect("a pipe"), Vec::new());
+    let mut part = [0; 1024];
+    let is_shown = |loud: &[u8]| String::from_utf8_lossy(loud).contains("0 of 1 points");
+    while !is_shown(&loud) {
+        match out.read(&mut part).expect("a pipe") {
+            0 => panic!("it has ended: {}", String::from_utf8_lossy(&loud)),
+            length => loud.extend(&part[..length]),
+        }
+    }
+    // The program ends with its terminal.
+    child.kill().expect("it runs");
+    child.wait().expect("it is ours");
+    let quiet = terminal(&format!("timeout -s INT 3 {program} stability slow.toml --quiet"));
+    let quiet = { quiet }.output().expect("there was one before");
+    let quiet = String::from_utf8_lossy(&quiet.stdout);
     assert!(!quiet.contains("points"), "{quiet}");
 }
