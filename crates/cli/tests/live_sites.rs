@@ -84,7 +84,7 @@ fn marked(mark: &str) -> usize {
 
 /// Waits until the number of processes with the mark is as `wanted`, and returns true if it is.
 fn wait_for(mark: &str, wanted: impl Fn(usize) -> bool) -> bool {
-    let until = Instant::now() + Duration::from_secs(20);
+    let until = Instant::now() + Duration::from_secs(60);
     // Counted once, since the program has short-lived children as well as gateways.
     while !wanted(marked(mark)) {
         if Instant::now() >= until {
