@@ -146,8 +146,8 @@ fn margins_that_take_long_show_progress() {
     // The program ends with its terminal.
     child.kill().expect("it runs");
     child.wait().expect("it is ours");
-    let quiet = terminal(&format!("timeout -s INT 3 {program} stability slow.toml --quiet"));
-    let quiet = { quiet }.output().expect("there was one before");
+    let command = format!("timeout -s INT 3 {program} stability slow.toml --quiet");
+    let quiet = terminal(&command).output().expect("there was one before");
     let quiet = String::from_utf8_lossy(&quiet.stdout);
     assert!(!quiet.contains("points"), "{quiet}");
 }

@@ -116,7 +116,7 @@ fn state() -> Vec<String> {
         printed(&["ip", "rule"]),
         printed(&["nft", "list", "ruleset"]),
         printed(&["ip", "netns"]),
-        { mounts }.lines().filter(|line| !line.contains("/run/netns/")).collect(),
+        mounts.lines().filter(|line| !line.contains("/run/netns/")).collect(),
     ]
 }
 
