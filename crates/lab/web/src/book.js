@@ -4,6 +4,7 @@ import { readPoints } from "../../../report/web/src/data.js";
 import { element } from "../../../report/web/src/dom.js";
 import { TimeSection } from "../../../report/web/src/time.js";
 import { begin } from "./engines.js";
+import { Previews } from "./previews.js";
 import { Sliders } from "./sliders.js";
 
 const MODULE = new URL("module.js", document.currentScript.src);
@@ -35,6 +36,8 @@ class Live {
     code.closest("pre").after(this.node);
     this.sliders = new Sliders(sliders, (number, value) => this.moved(number, value));
     this.sliders.show(this.text);
+    // Theory and a coarse fluid while a slider moves.
+    this.previews = new Previews(() => this.run(true));
   }
 
   moved({ from, to }, value) {
@@ -44,22 +47,11 @@ class Live {
     this.sliders.show(this.text);
     clearTimeout(this.resting);
     this.resting = setTimeout(() => this.run(false), REST);
-    this.preview();
-  }
-
-  /** Draws theory and a coarse fluid while a slider moves. Of the texts that come meanwhile the last one follows. */
-  async preview() {
-    this.wanted = true;
-    if (this.previewing) return;
-    this.previewing = true;
-    while (this.wanted) {
-      this.wanted = false;
-      await this.run(true);
-    }
-    this.previewing = false;
+    this.previews.ask();
   }
 
   async run(preview) {
+    if (!preview) this.previews.drop();
     this.running?.abort();
     const { signal } = (this.running = new AbortController());
     const failures = [];

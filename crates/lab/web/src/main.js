@@ -12,6 +12,7 @@ import { ENGINES, linkOf, stateOf } from "./link.js";
 import { drawing } from "./network.js";
 import { LARGEST_SERIES, isParquet, readMeasurements, seriesOf } from "./measured.js";
 import { differences } from "./numbers.js";
+import { Previews } from "./previews.js";
 import { Result } from "./result.js";
 import { MOST_LETTERS, Sliders } from "./sliders.js";
 import { Work } from "./work.js";
@@ -53,6 +54,8 @@ class Laboratory {
       save: () => this.save(),
     });
     this.sliders = new Sliders(byId("sliders"), (number, value) => this.slide(number, value));
+    // Theory and a coarse fluid while a slider moves.
+    this.previews = new Previews(() => this.stream(["theory", "fluid"], this.editor.text, true));
     this.axes = new Axes(() => this.results());
     const work = new Work(storage("localStorage"));
     this.exercise = new ExercisePanel(byId("exercise"), { storage: storage("localStorage"), work, changed: () => this.lesson.again(), say: message, failed });
@@ -182,6 +185,7 @@ class Laboratory {
     this.result.measured = await readMeasurements(name, await file.arrayBuffer());
     byId("measured").hidden = false;
     this.result.redraw();
+    if (!this.result.time) return message(`${name} is drawn over the plots once there are some.`);
     message(this.result.drawsMeasurements() ? `${name} is drawn over the plots, as live.` : `${name} has no flow or link of this scenario. Rename its groups, or import it again with --group.`);
   }
 
@@ -346,18 +350,6 @@ class Laboratory {
     return this.stream(this.engines(), text);
   }
 
-  /** Draws theory and a coarse fluid while a slider moves. Of the texts that come meanwhile the last one follows. */
-  async preview() {
-    this.wanted = true;
-    if (this.previewing) return;
-    this.previewing = true;
-    while (this.wanted) {
-      this.wanted = false;
-      await this.stream(["theory", "fluid"], this.editor.text, true);
-    }
-    this.previewing = false;
-  }
-
   async stream(engines, text, preview = false) {
     this.stop();
     const running = (this.running = new AbortController());
@@ -401,7 +393,9 @@ class Laboratory {
     if (this.running === running) this.stop();
   }
 
+  /** Stops what runs, and the preview that waits for it. */
   stop() {
+    this.previews.drop();
     this.running?.abort();
     byId("stop").disabled = true;
     this.result.bar.hidden = true;
@@ -412,7 +406,7 @@ class Laboratory {
     this.sliding = true;
     this.editor.replace(from, to, value);
     this.sliding = false;
-    this.preview();
+    this.previews.ask();
   }
 
   /** Keeps a copy of the current result for comparison. */

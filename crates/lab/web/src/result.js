@@ -89,9 +89,9 @@ export class Result {
     if (this.last) this.show(this.last);
   }
 
-  /** Returns whether measurements are among the lines. */
+  /** Returns whether measurements are among the lines. There are none before the first view. */
   drawsMeasurements() {
-    return Boolean(this.measured) && this.time.points[0].engines.length > JSON.parse(this.last.plots).points[0].engines.length;
+    return Boolean(this.measured && this.time) && this.time.points[0].engines.length > JSON.parse(this.last.plots).points[0].engines.length;
   }
 
   failed(message) {

@@ -92,6 +92,29 @@ test("a reader moves a slider below a paragraph, and the scenario runs with its 
   await page.close();
 });
 
+test("a preview that waits does not stop the exact run", { skip }, async () => {
+  const page = await open("start.md");
+  const exact = (options) => page.waitForFunction(() => /^[0-9.]+ s/.test(document.querySelector(".accord-live .status").textContent), undefined, options);
+  await move(page, 0, 0.4);
+  await exact();
+  await page.evaluate(() => {
+    // A preview takes longer than the slider rests, so that the exact run begins meanwhile.
+    const send = Worker.prototype.postMessage;
+    Worker.prototype.postMessage = function (message) {
+      if (!message.ask || !JSON.parse(message.ask).preview) return send.call(this, message);
+      setTimeout(() => send.call(this, message), 2_000);
+    };
+    document.querySelector(".accord-live .status").textContent = "";
+    const slider = document.querySelector(".accord-live input");
+    for (const value of [0.5, 0.6, 0.7]) {
+      slider.value = value;
+      slider.dispatchEvent(new Event("input"));
+    }
+  });
+  await exact({ timeout: 60_000 });
+  await page.close();
+});
+
 test("every live block of the book runs", { skip }, async () => {
   assert.ok(pages.length >= 8, `${pages.length} pages`);
   for (const { path, blocks } of pages) {
