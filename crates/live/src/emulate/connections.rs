@@ -24,7 +24,9 @@ struct Tally {
     delivered: (u64, u64),
     marked: u64,
     delays: Lateness,
-    sum: Duration,
+    /// The sum of the delays, in seconds. A `Duration` has room for half an hour of packets at a gigabit per
+    /// second.
+    sum: f64,
 }
 
 impl Connections {
@@ -55,7 +57,7 @@ impl Connections {
         tally.delivered.1 += bytes as u64;
         tally.marked += u64::from(marked);
         tally.delays.add(delay);
-        tally.sum += delay;
+        tally.sum += delay.as_secs_f64();
     }
 
     /// Returns the record, the largest connections first.
@@ -64,7 +66,7 @@ impl Connections {
             let end = |(address, port)| SocketAddr::new(address, port);
             let count = tally.delivered.0;
             let delays = (count > 0).then(|| Delays {
-                mean: tally.sum.mul_f64(1.0 / count as f64),
+                mean: Duration::from_secs_f64(tally.sum / count as f64),
                 p99: tally.delays.quantile(0.99),
                 max: tally.delays.max(),
             });
@@ -105,5 +107,18 @@ mod tests {
         assert_eq!(all.iter().map(|c| c.sent.0 - c.delivered.0).sum::<u64>(), 1);
         assert_eq!(all.iter().map(|c| c.marked).sum::<u64>(), 1);
         assert_eq!(all[0].delays.map(|d| d.mean), Some(Duration::from_ms(10)));
+    }
+
+    /// The sum of the delays is longer than a `Duration`.
+    #[test]
+    fn many_delays_have_their_mean() {
+        let address = IpAddr::from(Ipv4Addr::LOCALHOST);
+        let connection = (6, [(address, 1), (address, 2)]);
+        let mut connections = Connections::default();
+        for seconds in [8_000_000, 10_000_000, 12_000_000] {
+            connections.delivered(connection, 100, false, Duration::from_secs(seconds));
+        }
+        let delays = connections.finish()[0].delays.expect("three arrived");
+        assert_eq!(delays.mean, Duration::from_secs(10_000_000));
     }
 }
