@@ -343,6 +343,9 @@ pub fn emulate(
     make_room(scenario, 0)?;
     let between_own = |flow: usize| of_flow[flow].is_none().then_some((&inside[0], &inside[1]));
     let mut connections = connection::ends(scenario, between_own, &deciders)?;
+    if door.is_some() {
+        out::make_room();
+    }
     let nodes: Vec<_> = (0..scenario.nodes.len()).collect();
     let kernel = Kernel::of(scenario, &nodes, &mut connections)
         .map_err(|e| LiveError::system("listen to connections", e))?;

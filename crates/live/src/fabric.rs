@@ -46,18 +46,22 @@ pub fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError
     let carried = kernels.count() * FILES + tunnels.count() * TUNNEL_FILES;
     // The program has a few other files.
     let needed = (nodes * files_each + carried) as u64 + 64;
-    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
-        return Ok(());
-    };
-    if soft < needed && hard >= needed {
-        let _ = setrlimit(Resource::RLIMIT_NOFILE, needed, hard);
-    }
-    if hard < needed {
-        return Err(LiveError::Unable(format!(
+    match allow(needed) {
+        Some(hard) if hard < needed => Err(LiveError::Unable(format!(
             "{nodes} nodes need {needed} open files; at most {hard} are allowed (ulimit -Hn)"
-        )));
+        ))),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// Raises the limit of open files to `needed`, or as far as this process may. Returns the most that it may
+/// have, if it is known.
+pub fn allow(needed: u64) -> Option<u64> {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
+    if soft < needed.min(hard) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, needed.min(hard), hard);
+    }
+    Some(hard)
 }
 
 impl Fabric {

@@ -7,6 +7,7 @@
 
 use super::ends::{Connection, Place};
 use crate::LiveError;
+use crate::fabric::allow;
 use crate::namespace::ip;
 use accord_transport::ip as header;
 use nix::poll::{PollFd, PollFlags, poll};
@@ -34,6 +35,8 @@ const LOOK: u16 = 200;
 const SILENCE: u32 = 300;
 /// The maximum number of threads. Later connections wait until others end.
 const MOST: usize = 2_000;
+/// The files of the most connections, which have two each, and of the rest of the program.
+const FILES: u64 = 2 * MOST as u64 + 256;
 /// The most data of a connection that wait for one of its ends, each way.
 const BUFFER: usize = 1 << 16;
 
@@ -154,42 +157,57 @@ struct Outside<'a> {
     threads: AtomicUsize,
 }
 
+/// Raises the limit of open files for all connections, as far as this process may.
+pub fn make_room() {
+    allow(FILES);
+}
+
 /// Moves the data of all sockets that a door opens, until the door is gone and `stop` is set. It is
 /// called in the host's namespace.
 pub fn serve(opened: Receiver<(Opened, Open)>, stop: &AtomicBool) {
     let outside = Outside { stop, threads: AtomicUsize::new(0) };
     std::thread::scope(|scope| {
         for (opened, open) in opened {
-            let outside = &outside;
-            outside.spawn(scope, move || {
-                match opened {
-                    Opened::Listener(listener, to) => outside.accept(scope, &listener, to, &open),
-                    Opened::Socket(near, to) => outside.datagrams(&near, to),
-                }
-                open.store(false, Ordering::Relaxed);
-            });
+            outside.take(scope, opened, &open);
         }
     });
 }
 
 impl Outside<'_> {
-    /// Starts a thread, unless there are too many.
+    /// Moves the data of a socket in a thread. Without one the socket is closed, and the next packet opens
+    /// another.
+    fn take<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, opened: Opened, open: &Open) {
+        let moving = open.clone();
+        let starts = self.spawn(scope, move || {
+            match opened {
+                Opened::Listener(listener, to) => self.accept(scope, &listener, to, &moving),
+                Opened::Socket(near, to) => self.datagrams(&near, to),
+            }
+            moving.store(false, Ordering::Relaxed);
+        });
+        if !starts {
+            open.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Starts a thread, unless there are too many. Returns false, and drops the work, if it does not.
     fn spawn<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
         work: impl FnOnce() + Send + 'scope,
-    ) {
+    ) -> bool {
         if self.threads.fetch_add(1, Ordering::Relaxed) < MOST {
             let work = move || {
                 work();
                 self.threads.fetch_sub(1, Ordering::Relaxed);
             };
             if Builder::new().spawn_scoped(scope, work).is_ok() {
-                return;
+                return true;
             }
         }
         // The socket is closed, and its other end sees that.
         self.threads.fetch_sub(1, Ordering::Relaxed);
+        false
     }
 
     /// Waits for one of these files, or for the end. Returns false at the end, and after long silence.
@@ -216,7 +234,16 @@ impl Outside<'_> {
         open: &AtomicBool,
     ) {
         while self.wait(&mut [PollFd::new(listener.as_fd(), PollFlags::POLLIN)]) {
-            while let Ok((near, _)) = listener.accept() {
+            loop {
+                let near = match listener.accept() {
+                    Ok((near, _)) => near,
+                    Err(e) if e.kind() == ErrorKind::WouldBlock => break,
+                    Err(_) => {
+                        // Without a file for it the connection stays, and would wake this thread at once.
+                        let _ = poll(&mut [], LOOK);
+                        break;
+                    }
+                };
                 self.spawn(scope, move || {
                     if self.connect(to).and_then(|far| self.stream([&near, &far])).is_err() {
                         // The client sees a reset.
@@ -349,5 +376,31 @@ impl<'a> Way<'a> {
             Err(e) if e.kind() == ErrorKind::Interrupted => Ok(true),
             Err(e) => Err(e),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::resource::{Resource, getrlimit};
+
+    /// An open socket is one that somebody serves: the door hands packets to it.
+    #[test]
+    fn a_socket_without_a_thread_is_not_open() {
+        let stop = AtomicBool::new(false);
+        let outside = Outside { stop: &stop, threads: AtomicUsize::new(MOST) };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let to = listener.local_addr().expect("bound");
+        let open = Open::new(AtomicBool::new(true));
+        std::thread::scope(|scope| outside.take(scope, Opened::Listener(listener, to), &open));
+        assert!(!open.load(Ordering::Relaxed));
+        assert_eq!(outside.threads.load(Ordering::Relaxed), MOST);
+    }
+
+    #[test]
+    fn all_connections_have_their_files() {
+        make_room();
+        let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).expect("there is a limit");
+        assert!(soft >= FILES.min(hard), "{soft} of {hard}");
     }
 }
