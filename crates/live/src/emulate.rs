@@ -435,7 +435,8 @@ pub fn emulate(
         if let Some(Ok(Err(why))) = served.into_iter().find(|end| matches!(end, Ok(Err(_)))) {
             return Err(why);
         }
-        let (scenario, mut run) = record(scenario, collector, &counters, [ended.min(at), at]);
+        let how = ends::described(&programs.ends);
+        let (scenario, mut run) = record(scenario, collector, &counters, &how, [ended.min(at), at]);
         run.notes.extend(connected);
         let (notes, unfit) = deciders::notes(&deciders.finish()?);
         run.notes.extend(notes);
@@ -512,6 +513,7 @@ fn await_listeners<'a>(servers: impl Iterator<Item = (&'a Namespace, &'a Program
     for _ in 0..LOOKS {
         left.retain(|(place, server)| {
             !server.has_ended() && !place.within(listens).unwrap_or(true)
+    how: &str,
         });
         if left.is_empty() {
             return;
@@ -525,7 +527,8 @@ fn pause() {
     std::thread::sleep(LOOK);
 }
 
-/// Returns the scenario as long as it was, and its run. Its steady part ends with the command.
+/// Returns the scenario as long as it was, and its run. Its steady part ends with the command. `how` names
+/// the ends.
 fn record(
     scenario: &Scenario,
     collector: Collector,
@@ -544,7 +547,7 @@ fn record(
     }
     let mut quality = quality(&scenario, std::slice::from_ref(counters));
     let priority = if counters.first { "real-time" } else { "ordinary" };
-    let how = format!("packets between two namespaces, moved by a thread of {priority} priority");
+    let how = format!("packets between {how}, moved by a thread of {priority} priority");
     quality.notes.insert(0, how);
     let mut transfers = Transfers::default();
     transfers.merge(counters.transfers.clone());

@@ -116,6 +116,17 @@ fn announcement(programs: &Programs, addresses: &[Address], end: usize, device: 
     format!("{device} is in the namespace of {own}, with {here}; {}", others.join(", "))
 }
 
+/// Returns the number of the ends, and of those that are joined.
+pub fn described(ends: &[End]) -> String {
+    let count = ends.len();
+    let joined = match ends.iter().filter(|end| end.join.is_some()).count() {
+        0 => String::new(),
+        joined if joined == count => " that were there".into(),
+        joined => format!(", {joined} of which {} there", if joined == 1 { "was" } else { "were" }),
+    };
+    format!("{count} network namespaces{joined}")
+}
+
 /// Returns a network that the joined namespaces do not use.
 fn free<'a>(joined: impl Iterator<Item = (&'a Namespace, bool)>) -> Result<u8, LiveError> {
     let mut used = String::new();
@@ -161,4 +172,23 @@ pub fn resolver() -> Option<IpAddr> {
     let text = std::fs::read_to_string(Path::new("/etc/resolv.conf")).ok()?;
     let mut lines = text.lines().filter_map(|line| line.trim().strip_prefix("nameserver"));
     lines.find_map(|address| address.trim().parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_are_counted() {
+        let new = End::default;
+        let joined = || End { join: Some("/proc/self/ns/net".into()), ..End::default() };
+        for (ends, said) in [
+            (vec![new(), new()], "2 network namespaces"),
+            (vec![new(), new(), joined()], "3 network namespaces, 1 of which was there"),
+            (vec![joined(), new(), joined()], "3 network namespaces, 2 of which were there"),
+            (vec![joined(), joined()], "2 network namespaces that were there"),
+        ] {
+            assert_eq!(described(&ends), said);
+        }
+    }
 }
