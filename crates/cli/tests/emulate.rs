@@ -11,7 +11,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output};
 
@@ -287,6 +287,16 @@ fn a_full_disk_is_reported_after_the_command() {
     assert!(said.contains("No space left"), "{said}");
 }
 
+/// Sends an echo request by a raw socket.
+fn ping(to: Ipv4Addr) -> OwnedFd {
+    let kind = (AddressFamily::Inet, SockType::Raw, SockProtocol::Icmp);
+    let socket = socket(kind.0, kind.1, SockFlag::empty(), kind.2).expect("root may");
+    let request = [8, 0, 0xf7, 0xfe, 0, 1, 0, 0];
+    let to = SockaddrIn::from(std::net::SocketAddrV4::new(to, 0));
+    sendto(socket.as_raw_fd(), &request, &to, MsgFlags::empty()).expect("it goes");
+    socket
+}
+
 /// Sends an echo request by a raw socket, and a datagram to a group.
 #[test]
 #[ignore = "not a test: other tests start it as their program"]
@@ -295,9 +305,7 @@ fn raw() {
     let socket = socket(kind.0, kind.1, SockFlag::empty(), kind.2).expect("root may");
     let server: Ipv4Addr =
         std::env::var("ACCORD_SERVER").expect("it is set").parse().expect("IPv4");
-    let request = [8, 0, 0xf7, 0xfe, 0, 1, 0, 0];
-    let to = SockaddrIn::from(std::net::SocketAddrV4::new(server, 0));
-    sendto(socket.as_raw_fd(), &request, &to, MsgFlags::empty()).expect("it goes");
+    let socket = ping(server);
     let mut answer = [0; 128];
     let length = recv(socket.as_raw_fd(), &mut answer, MsgFlags::empty()).expect("it comes");
     assert_eq!(&answer[20..length], [0, 0, 0xff, 0xfe, 0, 1, 0, 0]);

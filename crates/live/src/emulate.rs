@@ -222,7 +222,7 @@ impl<'a> Emulator<'a> {
         }
         self.machine.taken(flow, packet.bytes(), true);
         let now = self.clock.now();
-        if let (Some(connection), Some(entered)) = (connection, packet.sent()) {
+        if let (true, Some(connection), Some(entered)) = (taken, connection, packet.sent()) {
             let (marked, delay) = (packet.is_marked(), now.since(entered));
             self.connections.delivered(connection, bytes.len(), marked, delay);
         }

@@ -48,7 +48,7 @@ fn table<'a>(all: &'a [Conversation], scenario: &'a Scenario) -> Table<'a> {
     count("bytes", "their bytes", &|c| c.sent.1);
     count(
         "delivered",
-        "packets that arrived; others were dropped, or on the way at the end",
+        "packets that arrived; others were dropped, refused, or on the way at the end",
         &|c| c.delivered.0,
     );
     count("delivered_bytes", "their bytes", &|c| c.delivered.1);
