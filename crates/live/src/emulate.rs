@@ -9,11 +9,13 @@
 mod connections;
 mod ends;
 pub mod guard;
+mod listeners;
 mod out;
 mod program;
 
 use self::connections::Connections;
 use self::ends::{Connection, Place};
+use self::listeners::Before;
 use self::out::Door;
 use self::program::Program;
 use crate::achieved::Achieved;
@@ -341,21 +343,23 @@ pub fn emulate(
     let own = || own.clone().map(|(flow, _)| flow);
     let mut deciders = Deciders::start(own())?;
     make_room(scenario, 0)?;
-    let between_own = |flow: usize| of_flow[flow].is_none().then_some((&inside[0], &inside[1]));
-    let mut connections = connection::ends(scenario, between_own, &deciders)?;
     if door.is_some() {
         out::make_room();
     }
+    let between_own = |flow: usize| of_flow[flow].is_none().then_some((&inside[0], &inside[1]));
+    let mut connections = connection::ends(scenario, between_own, &deciders)?;
     let nodes: Vec<_> = (0..scenario.nodes.len()).collect();
     let kernel = Kernel::of(scenario, &nodes, &mut connections)
         .map_err(|e| LiveError::system("listen to connections", e))?;
     let connected = kernels(own());
+    let before = servers.iter().map(|(end, server)| Before::new(&places[*end].namespace, server));
+    let before: Vec<_> = before.collect::<Result<_, _>>()?;
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let leading = door.is_some().then(|| scope.spawn(|| out::serve(out, &stop)));
         let serving: Vec<_> =
             servers.iter().map(|(_, server)| scope.spawn(|| server.run())).collect();
-        await_listeners(servers.iter().map(|(end, server)| (&places[*end].namespace, server)));
+        listeners::await_new(before);
         let clock = Clock::starting_in(NOTICE);
         let (samples, collected) = mpsc::channel();
         let emulator = Emulator {
@@ -498,30 +502,6 @@ fn machine(scenario: &Scenario) -> Result<Machine<'_>, LiveError> {
     Ok(machine)
 }
 
-/// Waits until something listens in each namespace, or its program is gone, or for two seconds.
-fn await_listeners<'a>(servers: impl Iterator<Item = (&'a Namespace, &'a Program<'a>)>) {
-    const LISTENS: &str = "0A";
-    let listens = || {
-        ["tcp", "tcp6", "udp", "udp6"].iter().any(|table| {
-            let text = std::fs::read_to_string(format!("/proc/thread-self/net/{table}"));
-            let text = text.unwrap_or_default();
-            let mut states = text.lines().skip(1).filter_map(|l| l.split_whitespace().nth(3));
-            states.any(|state| table.starts_with("udp") || state == LISTENS)
-        })
-    };
-    let mut left: Vec<_> = servers.collect();
-    for _ in 0..LOOKS {
-        left.retain(|(place, server)| {
-            !server.has_ended() && !place.within(listens).unwrap_or(true)
-    how: &str,
-        });
-        if left.is_empty() {
-            return;
-        }
-        pause();
-    }
-}
-
 #[allow(clippy::disallowed_methods, reason = "other programs are waited for")]
 fn pause() {
     std::thread::sleep(LOOK);
@@ -533,6 +513,7 @@ fn record(
     scenario: &Scenario,
     collector: Collector,
     counters: &Counters,
+    how: &str,
     [ended, at]: [Time; 2],
 ) -> (Scenario, Run) {
     let (time, series) = collector.finish();

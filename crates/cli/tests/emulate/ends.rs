@@ -4,7 +4,8 @@ use super::{PORT, Place, exchange, program, text};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
-use std::net::{Ipv4Addr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -84,7 +85,11 @@ struct Other(Child);
 
 impl Other {
     fn new() -> Option<Other> {
-        let mut child = Command::new("unshare").args(["-n", "sleep", "600"]).spawn().ok()?;
+        Other::running(&["sleep".into(), "600".into()])
+    }
+
+    fn running(line: &[String]) -> Option<Other> {
+        let mut child = Command::new("unshare").arg("-n").args(line).spawn().ok()?;
         let own = std::fs::read_link("/proc/self/ns/net").ok()?;
         loop {
             let its = std::fs::read_link(format!("/proc/{}/ns/net", child.id())).ok()?;
@@ -151,6 +156,41 @@ fn namespaces_of_others_are_joined_and_left_as_they_were() {
             std::thread::yield_now();
         }
     }
+}
+
+/// Listens, and says so.
+#[test]
+#[ignore = "not a test: other tests start it as their program"]
+fn idler() {
+    let listener = TcpListener::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
+    std::fs::write("idler", "").expect("it is written");
+    while listener.accept().is_ok() {}
+}
+
+/// A listener of others in a joined namespace is not the server.
+#[test]
+fn the_command_waits_for_its_server_and_not_for_another() {
+    let place = Place::new("waits");
+    let own = program("ends::idler").join(" ");
+    let idler = format!("cd {} && exec {own}", place.0.display());
+    let Some(mut other) = Other::running(&["sh", "-c", &idler].map(String::from)) else { return };
+    while !place.0.join("idler").exists() {
+        assert!(other.0.try_wait().expect("it is ours").is_none());
+        std::thread::yield_now();
+    }
+    let join = format!("server={}", other.0.id());
+    let server = format!("sleep 0.2; touch ready; {own}");
+    let options = ["--rate", "9 Mbps", "-q", "--join", &join, "--server", &server];
+    let line = "test -e ready || cat /proc/uptime > late";
+    let uptime = |path: &Path| -> Option<f64> {
+        std::fs::read_to_string(path).ok()?.split_whitespace().next()?.parse().ok()
+    };
+    let begun = uptime(Path::new("/proc/uptime")).expect("Linux has it");
+    let Some(output) = place.emulate(&options, &["sh", "-c", line]) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    // A server that takes longer is waited for two seconds.
+    let waited = uptime(&place.0.join("late")).map(|late| late - begun);
+    assert!(waited.is_none_or(|seconds| seconds > 1.9), "the command waited for {waited:?} s");
 }
 
 #[test]

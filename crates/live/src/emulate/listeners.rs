@@ -1,0 +1,91 @@
+//! The sockets of a network namespace that wait for others.
+
+use super::program::Program;
+use super::{LOOKS, pause};
+use crate::LiveError;
+use crate::namespace::Namespace;
+use std::collections::BTreeSet;
+
+/// The state of a socket of TCP that listens.
+const LISTENS: &str = "0A";
+/// The columns of a socket's address, state and inode.
+const COLUMNS: [usize; 3] = [1, 3, 9];
+
+/// The sockets that wait in the namespace of a server before it starts. One that is joined may have
+/// some.
+pub struct Before<'a> {
+    place: &'a Namespace,
+    server: &'a Program<'a>,
+    there: BTreeSet<String>,
+}
+
+impl<'a> Before<'a> {
+    /// Looks at the namespace of a server that is about to start.
+    pub fn new(place: &'a Namespace, server: &'a Program<'a>) -> Result<Before<'a>, LiveError> {
+        Ok(Before { place, server, there: place.within(listeners)? })
+    }
+}
+
+/// Waits until a new socket waits in the namespace of each server, or the server is gone, or for two
+/// seconds.
+pub fn await_new(mut left: Vec<Before<'_>>) {
+    for _ in 0..LOOKS {
+        left.retain(|Before { place, server, there }| {
+            let has_new = || !listeners().is_subset(there);
+            !server.has_ended() && !place.within(has_new).unwrap_or(true)
+        });
+        if left.is_empty() {
+            return;
+        }
+        pause();
+    }
+}
+
+/// Returns the sockets of TCP that listen in the present namespace, and all of UDP: protocol, address
+/// and inode.
+fn listeners() -> BTreeSet<String> {
+    let mut all = BTreeSet::new();
+    for table in ["tcp", "tcp6", "udp", "udp6"] {
+        let text = std::fs::read_to_string(format!("/proc/thread-self/net/{table}"));
+        for line in text.unwrap_or_default().lines().skip(1) {
+            let words: Vec<_> = line.split_whitespace().collect();
+            let [Some(address), Some(state), Some(inode)] = COLUMNS.map(|n| words.get(n)) else {
+                continue;
+            };
+            if table.starts_with("udp") || *state == LISTENS {
+                all.insert(format!("{table} {address} {inode}"));
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
+
+    /// A joined namespace may have listeners, so that only a new one is the server's.
+    #[test]
+    fn a_new_listener_is_told_from_those_before() {
+        // Other tests open and close sockets of their own meanwhile.
+        let has = |set: &BTreeSet<String>, table: &str, at: SocketAddr| {
+            let port = format!(":{:04X} ", at.port());
+            set.iter().any(|row| row.starts_with(table) && row.contains(&port))
+        };
+        let old = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let old_at = old.local_addr().expect("bound");
+        let before = listeners();
+        assert!(has(&before, "tcp ", old_at));
+        let tcp = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let udp = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+        let tcp_at = tcp.local_addr().expect("bound");
+        let stream = TcpStream::connect(tcp_at).expect("it listens");
+        let new: BTreeSet<_> = listeners().difference(&before).cloned().collect();
+        assert!(!has(&new, "tcp ", old_at), "{new:?}");
+        assert!(has(&new, "tcp ", tcp_at), "{new:?}");
+        assert!(has(&new, "udp ", udp.local_addr().expect("bound")), "{new:?}");
+        // A connection does not listen.
+        assert!(!has(&new, "tcp ", stream.local_addr().expect("bound")), "{new:?}");
+    }
+}
