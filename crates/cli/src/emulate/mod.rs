@@ -238,7 +238,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let checks = checks(&emulated.scenario, &[&emulated.run]);
     let beside = match args.like {
         Some(_) if !emulated.interrupted => {
-            Some(beside::run(&emulated, &ways, &mut progress.observe(None, None))?)
+            Some(beside::run(&emulated, &ways, &mut progress.observe(None, None)))
         }
         _ => None,
     };
@@ -248,6 +248,11 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         connections::write(&dir, &emulated.connections, &outcomes[0].scenario)?;
         Ok(page)
     });
+    // What was emulated is not repeatable, so it is kept whatever becomes of the packets.
+    let (beside, alone) = match beside.transpose() {
+        Ok(run) => (run, None),
+        Err(e) => (None, Some(e)),
+    };
     let [outcome] = &outcomes;
     let unfit = outcome.runs[0].unfit.as_ref();
     if !args.quiet {
@@ -278,6 +283,9 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     let classes = outcome.checks.iter().map(|c| c.class);
     Ok(Tally::of(classes).worst() != Class::Failed)
+    if let Some(why) = alone {
+        return Err(why.into());
+    }
 }
 
 /// Returns the scenario of a file that has one.
