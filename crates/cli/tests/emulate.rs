@@ -301,8 +301,6 @@ fn ping(to: Ipv4Addr) -> OwnedFd {
 #[test]
 #[ignore = "not a test: other tests start it as their program"]
 fn raw() {
-    let kind = (AddressFamily::Inet, SockType::Raw, SockProtocol::Icmp);
-    let socket = socket(kind.0, kind.1, SockFlag::empty(), kind.2).expect("root may");
     let server: Ipv4Addr =
         std::env::var("ACCORD_SERVER").expect("it is set").parse().expect("IPv4");
     let socket = ping(server);
@@ -567,6 +565,9 @@ fn a_controller_of_the_kernel_is_evaluated() {
 #[test]
 fn wrong_input_is_refused_with_a_hint() {
     let place = Place::new("wrong");
+    let own = "[topology.dumbbell]\nrate = \"9 Mbps\"\ndelay = \"1 ms\"\n[flow.to-client]\n\
+               from = \"left\"\nto = \"right\"\ncontroller = \"cubic\"\n";
+    std::fs::write(place.0.join("own.toml"), own).expect("it is written");
     for (options, line, what) in [
         (&["--rate", "10 furlongs"][..], "true", "--rate"),
         (
@@ -581,6 +582,7 @@ fn wrong_input_is_refused_with_a_hint() {
         (&["--rate", "10 Mbps", "--route", "10.0.0.0/8"], "true", "--join"),
         (&["--rate", "10 Mbps", "--join", "x", "--route", "10.0.0.0/33"], "true", "10.0.0.0/8"),
         (&["xia05-fig6"], "true", "sweep"),
+        (&["own.toml"], "true", "another name"),
         (&[], "true", "no path is given"),
     ] {
         let Some(output) = place.emulate(options, &[line]) else { return };

@@ -101,6 +101,12 @@ impl File {
         set.map_err(|problem| problem.locate(&self.sources))
     }
 
+    /// Returns true if the text or a setting has a group of flows of this name.
+    pub fn has_flow(&self, name: &str) -> bool {
+        let flows = self.tree.get("flow").and_then(Value::table);
+        flows.is_some_and(|flows| flows.get(name).is_some())
+    }
+
     /// Returns the scenarios that the file describes, one per combination of its sweeps' values.
     /// The last sweep varies fastest. `seed` replaces the file's own.
     pub fn points(

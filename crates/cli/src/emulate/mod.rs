@@ -189,6 +189,12 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let like = args.like.as_deref().map(beside::controller);
     let like = like.map_or(String::new(), |like| format!(", controller = {like}"));
     for (name, way) in &ways {
+        if file.has_flow(name) {
+            let why = format!(
+                "the scenario has a flow {name}, as the packets of the programs are called"
+            );
+            return Err(Failure::new(why).hint("give the flow of the scenario another name"));
+        }
         let (from, to) = (quote(&ends[way.from].name), quote(&ends[way.to].name));
         let (count, mtu) = (args.flows, args.mtu);
         file.set(
@@ -242,17 +248,17 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         _ => None,
     };
+    // What was emulated is not repeatable, so it is kept whatever becomes of the packets.
+    let (beside, alone) = match beside.transpose() {
+        Ok(run) => (run, None),
+        Err(e) => (None, Some(e)),
+    };
     let runs: Vec<_> = std::iter::once(emulated.run).chain(beside).collect();
     let outcomes = [Outcome { scenario: emulated.scenario, runs, checks }];
     let written = write(&dir, &outcomes, args.csv).and_then(|page| {
         connections::write(&dir, &emulated.connections, &outcomes[0].scenario)?;
         Ok(page)
     });
-    // What was emulated is not repeatable, so it is kept whatever becomes of the packets.
-    let (beside, alone) = match beside.transpose() {
-        Ok(run) => (run, None),
-        Err(e) => (None, Some(e)),
-    };
     let [outcome] = &outcomes;
     let unfit = outcome.runs[0].unfit.as_ref();
     if !args.quiet {
@@ -277,15 +283,15 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     if !stops && (emulated.interrupted || interrupted()) {
         return Err(Failure::Exit(130));
     }
+    if let Some(why) = alone {
+        return Err(why.into());
+    }
     Failure::of_command(emulated.status)?;
     if !outcome.checks.is_empty() {
         crate::live::fit(&outcome.runs)?;
     }
     let classes = outcome.checks.iter().map(|c| c.class);
     Ok(Tally::of(classes).worst() != Class::Failed)
-    if let Some(why) = alone {
-        return Err(why.into());
-    }
 }
 
 /// Returns the scenario of a file that has one.
