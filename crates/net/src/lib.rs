@@ -297,15 +297,18 @@ impl Outcome {
     ///
     /// # Errors
     /// Fails with all that did not come true, and a capture of the first run in which it did not, with
-    /// the logs that stacks wrote. Also fails if the scenario expects nothing, or if the machine was too busy
-    /// for a live run.
+    /// the logs that stacks wrote. If nothing failed, it also fails if the scenario expects nothing, or if the
+    /// machine was too busy for a live run.
     pub fn verdict(&self) -> Result<(), Error> {
-        let mut failed: Option<Failed> = None;
+        let (mut failed, mut undecided): (Option<Failed>, Option<Error>) = (None, None);
         for (scenario, run) in &self.runs {
-            if let Some(why) = &run.unfit {
-                return Err(Error::Late(scenario.id.clone(), why.clone()));
-            }
-            let faults = faults(scenario, run, self.engine)?;
+            let faults = match faults(scenario, run, self.engine) {
+                Ok(faults) => faults,
+                Err(why) => {
+                    undecided.get_or_insert(why);
+                    continue;
+                }
+            };
             if faults.is_empty() {
                 continue;
             }
@@ -314,7 +317,10 @@ impl Outcome {
                 None => failed = Some(self.seize(scenario, run, faults)),
             }
         }
-        Ok(failed.map_or(Ok(()), |failed| Err(Box::new(failed)))?)
+        match failed {
+            Some(failed) => Err(Box::new(failed).into()),
+            None => undecided.map_or(Ok(()), Err),
+        }
     }
 
     /// Repeats a run to capture its packets and the logs of stacks.
@@ -376,8 +382,14 @@ fn stem(scenario: &Scenario, run: &Run) -> String {
     parts.collect::<Vec<String>>().join(".")
 }
 
-/// Returns the faults of a run.
+/// Returns the faults of a run. Those of a late run are the connections that broke.
 fn faults(scenario: &Scenario, run: &Run, engine: Engine) -> Result<Vec<Fault>, Error> {
+    let broken = run.broken.iter().map(|broken| Fault::broken(scenario, broken));
+    if let Some(why) = &run.unfit {
+        let broken: Vec<_> = broken.collect();
+        let late = || Error::Late(scenario.id.clone(), why.clone());
+        return if broken.is_empty() { Err(late()) } else { Ok(broken) };
+    }
     let of_run =
         |of: Engine, target: Target| of == engine && !matches!(target, Target::Engine { .. });
     let mut judged = checks(scenario, &[run]);
@@ -385,7 +397,39 @@ fn faults(scenario: &Scenario, run: &Run, engine: Engine) -> Result<Vec<Fault>, 
     if judged.is_empty() && run.broken.is_empty() {
         return Err(Error::NoExpectation(scenario.id.clone(), engine));
     }
-    let broken = run.broken.iter().map(|broken| Fault::broken(scenario, broken));
     let unmet = judged.iter().filter(|check| !check.pass);
     Ok(broken.chain(unmet.map(|check| Fault::unmet(scenario, run, check))).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use accord::record::Broken;
+
+    const SHORT: &str = r#"
+        duration = "100 ms"
+        topology.dumbbell = { rate = "10 Mbps", delay = "5 ms" }
+        flow.mine = { from = "left", to = "right", controller = "newreno" }
+    "#;
+
+    /// A stack that panicked is the finding, and no reason to run again.
+    #[test]
+    fn a_late_run_hides_no_failure() -> Result<(), Error> {
+        let mut outcome = network(SHORT).run()?;
+        outcome.runs.extend(network(SHORT).run()?.runs);
+        outcome.engine = Engine::Live;
+        outcome.runs[0].1.unfit = Some("the machine was too busy".into());
+        assert!(matches!(outcome.verdict(), Err(Error::Late(..))));
+        let why = "the sending end panicked: it has had enough".to_string();
+        for broken in [1, 0] {
+            outcome.runs[broken].1.broken =
+                vec![Broken { flow: 0, at: Time::ZERO, why: why.clone() }];
+            let Err(Error::Failed(failed)) = outcome.verdict() else {
+                panic!("run {broken} failed");
+            };
+            assert!(failed.faults[0].text.ends_with(&why), "{failed}");
+            outcome.runs[broken].1.broken.clear();
+        }
+        Ok(())
+    }
 }
