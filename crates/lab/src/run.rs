@@ -18,8 +18,8 @@ const QUICK: f64 = 1.5e5;
 /// The work from which on a preview leaves the fluid out.
 const FAR_TOO_MUCH: f64 = 1000.0 * QUICK;
 /// The time of theory and the fluid in a preview, and the least time of the fluid, in seconds.
-const SOON: f64 = 0.05;
-const LEAST: f64 = 0.03;
+const SOON: f64 = 0.025;
+const LEAST: f64 = 0.015;
 /// The largest factor by which a preview lengthens the steps: to a quarter of the shortest round-trip time.
 const COARSEST: f64 = 4.0;
 /// The maximum number of flows of a preview with the fluid.
@@ -89,7 +89,7 @@ fn work(scenario: &Scenario) -> Option<f64> {
 fn coarser(scenario: &Scenario) -> Option<(f64, f64)> {
     let work = work(scenario).filter(|work| *work <= FAR_TOO_MUCH)?;
     let factor = (work / QUICK).clamp(1.0, COARSEST);
-    Some((factor, (0.5 * QUICK * factor / work).min(1.0)))
+    Some((factor, (0.25 * QUICK * factor / work).min(1.0)))
 }
 
 /// Shows theory, and the fluid with longer steps, once and without an error estimate, for a slider that
@@ -112,7 +112,7 @@ pub fn preview(scenario: &Scenario, page: &mut dyn Page) -> bool {
         }));
     }
     // Without either the page keeps its plots.
-    runs.is_empty() || page.show(view(scenario, &runs, false))
+    runs.is_empty() || page.show(view(scenario, &runs, Detail::Sketch))
 }
 
 /// Runs the engines one after the other. Returns the runs, or `None` if the page has gone.
@@ -139,7 +139,7 @@ pub fn run(scenario: &Scenario, engines: &[Engine], page: &mut dyn Page) -> Opti
         }
         // Fast engines are shown together.
         let more = engines.get(i + 1).is_some_and(|e| is_quick(*e, scenario));
-        if !more && !page.show(view(scenario, &runs, true)) {
+        if !more && !page.show(view(scenario, &runs, Detail::Complete)) {
             return None;
         }
     }
@@ -154,10 +154,22 @@ fn is_quick(engine: Engine, scenario: &Scenario) -> bool {
     }
 }
 
-fn view(scenario: &Scenario, runs: &[Run], complete: bool) -> Event {
+/// The contents of a view.
+#[derive(Clone, Copy, PartialEq)]
+enum Detail {
+    /// A preview: plots that are drawn soon.
+    Sketch,
+    /// Runs in progress.
+    Partial,
+    /// Runs at their end, with their checks.
+    Complete,
+}
+
+fn view(scenario: &Scenario, runs: &[Run], detail: Detail) -> Event {
+    let complete = detail == Detail::Complete;
     let checks = if complete { checks(scenario, &runs.iter().collect::<Vec<_>>()) } else { vec![] };
     let point = Point { scenario, runs, checks: &checks };
-    let parts = page_parts(&[point]);
+    let parts = page_parts(&[point], detail == Detail::Sketch);
     Event::View { tables: parts.tables, plots: parts.plots, complete }
 }
 
@@ -212,7 +224,7 @@ impl Observer for Watch<'_> {
         let so_far = Run::new(manifest, time, series);
         let mut runs = self.done.to_vec();
         runs.push(so_far);
-        let view = view(self.scenario, &runs, false);
+        let view = view(self.scenario, &runs, Detail::Partial);
         // If the page has gone, the next progress event reports it.
         self.progress.page.show(view);
         self.shown = self.progress.page.now();

@@ -20,6 +20,8 @@ import { Work } from "./work.js";
 /** The delay after a change until theory and fluid run, in milliseconds. A slider that moves has previews until it rests. */
 const PAUSE = 80;
 const REST = 300;
+/** The delay after which a hidden page counts as painted, in milliseconds. */
+const UNPAINTED = 200;
 /** The maximum number of results kept for comparison. */
 const MOST_KEPT = 3;
 /** The maximum number of settings in the title of a result. */
@@ -223,8 +225,25 @@ class Laboratory {
     if (place.key.startsWith("entry ") && this.editor.text === place.base) {
       this.whole = false;
       byId("point").replaceChildren();
-      this.begun = this.all(place.base);
+      this.begun = this.begin(place.base);
     }
+  }
+
+  /** Runs a text that was opened in all ticked engines, after a preview, so that plots are there soon. */
+  async begin(text) {
+    // The view of a link may show what a preview does not have.
+    if (this.result.look === undefined) {
+      await this.stream(["theory", "fluid"], text, true);
+      const { running } = this;
+      // The engines' answers would be drawn before the browser paints the preview. A hidden page paints nothing.
+      await new Promise((painted) => {
+        requestAnimationFrame(() => setTimeout(painted));
+        setTimeout(painted, UNPAINTED);
+      });
+      // Another run has begun, or Stop has ended this one.
+      if (this.running !== running || running.signal.aborted) return;
+    }
+    return this.all(text);
   }
 
   /** Returns true if the editor's text may be replaced. */
@@ -367,7 +386,7 @@ class Laboratory {
         if (event.event === "failed") failures.push(event.message);
         // A preview has no packets, so it leaves the plots of a scenario of which only packets have figures.
         if (preview && event.event === "view" && JSON.parse(event.plots).points[0].panels.length === 0) return;
-        this.result.take(event);
+        this.result.take(event, preview);
         if (event.event === "view") failures.forEach((text) => this.result.failed(text));
       });
       if (!running.signal.aborted) this.result.done(done);

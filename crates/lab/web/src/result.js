@@ -27,12 +27,12 @@ export class Result {
     );
   }
 
-  /** Takes an event of a run. */
-  take(event) {
+  /** Takes an event of a run, or of a preview. */
+  take(event, preview = false) {
     if (event.event === "progress") {
       Object.assign(this.bar, { hidden: false, value: event.part });
       this.status.textContent = `${event.engine} ${Math.round(event.part * 100)} %`;
-    } else if (event.event === "view") this.show(event);
+    } else if (event.event === "view") this.show(event, preview);
     else if (event.event === "failed") this.failed(event.message);
   }
 
@@ -57,11 +57,16 @@ export class Result {
     return { range: whole ? null : time.range, hidden: [...(time?.keys.hidden ?? [])] };
   }
 
-  show(view) {
+  show(view, preview = false) {
     const { tables, plots } = (this.last = view);
     const plain = JSON.parse(plots);
     const data = this.measured ? withMeasurements(plain, this.measured) : plain;
     const points = readPoints(data.points);
+    // A slider moves values only, so its plots stay.
+    if (preview && !this.look && this.time?.takes(points)) {
+      this.time.update(points);
+      return this.tabulate(tables);
+    }
     // The choices of the reader stay from view to view: `look` has those of an address that was opened.
     const { range, hidden } = this.look ?? this.lookNow();
     const linked = this.look !== undefined;
@@ -80,6 +85,10 @@ export class Result {
       this.time.redraw();
       this.time.shownChanged();
     }
+    this.tabulate(tables);
+  }
+
+  tabulate(tables) {
     this.tables.innerHTML = tables;
     this.tables.querySelectorAll("button").forEach((button) => (button.disabled = true));
   }

@@ -67,7 +67,7 @@ struct PointData {
 /// groups are drawn, and the page says so. Repetitions beyond an engine's first run are in the
 /// values but not in the plots.
 pub fn page(points: &[Point]) -> String {
-    let (data, remarks) = data(points);
+    let (data, remarks) = data(points, MOST_SAMPLES);
     let title = match points.first() {
         Some(point) if point.scenario.title.is_empty() => point.scenario.id.clone(),
         Some(point) => format!("{} · {}", point.scenario.title, point.scenario.id),
@@ -111,11 +111,13 @@ pub struct PageParts {
     pub plots: String,
 }
 
-/// Returns the parts of the [`page()`] of these points.
-pub fn page_parts(points: &[Point]) -> PageParts {
+/// Returns the parts of the [`page()`] of these points. The plots of a `sketch` have fewer samples, so they are drawn
+/// sooner.
+pub fn page_parts(points: &[Point], sketch: bool) -> PageParts {
+    let most = if sketch { FEWEST_SAMPLES } else { MOST_SAMPLES };
     PageParts {
         tables: format!("{}\n{}", means::means(points), checks::checks(points)),
-        plots: json(&data(points).0),
+        plots: json(&data(points, most).0),
     }
 }
 
@@ -147,7 +149,7 @@ pub fn shell(title: &str, body: &str) -> String {
 }
 
 /// The plots' data, with remarks for the reader.
-fn data(points: &[Point]) -> (Data, Vec<String>) {
+fn data(points: &[Point], most: usize) -> (Data, Vec<String>) {
     let mut remarks = Vec::new();
     let plans: Vec<panels::Plan> = points.iter().map(panels::Plan::of).collect();
     // Takes the largest number of points that fit at the coarsest sampling, and then the finest
@@ -172,7 +174,7 @@ fn data(points: &[Point]) -> (Data, Vec<String>) {
     }
     let plans = &plans[..drawn];
     let lines: usize = plans.iter().map(panels::Plan::lines).sum();
-    let samples = (BUDGET / lines.max(1)).clamp(FEWEST_SAMPLES, MOST_SAMPLES);
+    let samples = (BUDGET / lines.max(1)).clamp(FEWEST_SAMPLES, most);
     let longest = plans.iter().map(panels::Plan::samples).max();
     let plots: Vec<panels::PointPlots> = plans.par_iter().map(|plan| plan.plots(samples)).collect();
     // Takes the distributions of as many points as fit.

@@ -114,6 +114,17 @@ export class Panel {
     if (keep) this.plot.setScale("x", keep);
   }
 
+  /** Draws other values of the same lines. */
+  update(point, panel) {
+    Object.assign(this, { point, panel });
+    this.items = this.makeItems();
+    const { data } = this.series();
+    this.plot.batch(() => {
+      this.plot.setData(data, false);
+      this.refit();
+    });
+  }
+
   /** Lines in the order of drawing: bands and flows below, then means, theory on top. */
   series() {
     const order = (line) => (line.kind === "flow" ? -1 : isEdge(line) ? -2 : this.lookOf(line).order);

@@ -39,6 +39,24 @@ export class TimeSection {
     this.open(0);
   }
 
+  /** Returns whether points differ from these in their values only. */
+  takes(points) {
+    const shape = ({ engines, label, steady, phases, panels }) => [engines, label, steady, phases, panels.map(({ lines, title, unit, kind, subjects, most, zero }) => [title, unit, kind, subjects, most, zero, lines.map((line) => [line.kind, line.engine, line.of, line.flow])])];
+    const ends = points.every(({ end }) => end === this.point.end);
+    return ends && JSON.stringify(points.map(shape)) === JSON.stringify(this.points.map(shape));
+  }
+
+  /** Draws other values of the same lines where the reader sees them. The other plots stay as they are. */
+  update(points) {
+    const index = this.points.indexOf(this.point);
+    const seen = this.panels.map(({ node }) => {
+      const { top, bottom } = node.getBoundingClientRect();
+      return bottom > 0 && top < innerHeight;
+    });
+    [this.points, this.point] = [points, points[index]];
+    this.panels.forEach((panel, i) => seen[i] && panel.update(this.point, this.point.panels[i]));
+  }
+
   controls() {
     const button = (label, text, onclick) => element("button", { type: "button", "aria-label": label, title: label, onclick }, text);
     const flows = element(
