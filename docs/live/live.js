@@ -1,4 +1,4 @@
-// sources 9bf38efd2a08940f
+// sources a50f63e3c1eab060
 // Contains
 // uplot
 // The MIT License (MIT)

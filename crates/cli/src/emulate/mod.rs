@@ -248,7 +248,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         _ => None,
     };
-    // What was emulated is not repeatable, so it is kept whatever becomes of the packets.
+    // An emulation is not repeatable, so its record is kept whatever becomes of the packets.
     let (beside, alone) = match beside.transpose() {
         Ok(run) => (run, None),
         Err(e) => (None, Some(e)),

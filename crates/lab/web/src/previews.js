@@ -1,4 +1,4 @@
-// Previews while a slider moves: one at a time, and of the texts that come meanwhile the last one follows.
+// Previews while a slider moves: one at a time. Of the texts that come during one the last one follows.
 
 export class Previews {
   /** `run` draws a preview of the present text, and ends with it. */

@@ -98,7 +98,7 @@ test("a preview that waits does not stop the exact run", { skip }, async () => {
   await move(page, 0, 0.4);
   await exact();
   await page.evaluate(() => {
-    // A preview takes longer than the slider rests, so that the exact run begins meanwhile.
+    // The slider rests during a preview, and the exact run begins.
     const send = Worker.prototype.postMessage;
     Worker.prototype.postMessage = function (message) {
       if (!message.ask || !JSON.parse(message.ask).preview) return send.call(this, message);

@@ -68,7 +68,7 @@ mod tests {
     /// A joined namespace may have listeners, so that only a new one is the server's.
     #[test]
     fn a_new_listener_is_told_from_those_before() {
-        // Other tests open and close sockets of their own meanwhile.
+        // Other tests open and close sockets of their own at the same time.
         let has = |set: &BTreeSet<String>, table: &str, at: SocketAddr| {
             let port = format!(":{:04X} ", at.port());
             set.iter().any(|row| row.starts_with(table) && row.contains(&port))

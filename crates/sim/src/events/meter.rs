@@ -8,11 +8,11 @@ const MOST_TURNS: u32 = 1_000;
 /// Gbps.
 const MOST_SENT: u32 = 20_000;
 const SPAN: Duration = Duration::from_ms(1);
-/// The wake-ups without a datagram in or out above which an end is broken, unless [`LEAST_IDLE`] passed
-/// meanwhile: it would never come to an end.
+/// The wake-ups without a datagram in or out above which an end is broken, unless they took [`LEAST_IDLE`]:
+/// it would never come to an end.
 const MOST_IDLE: u32 = 1_000_000;
-/// The time of so many wake-ups of an end that is not broken: a microsecond each. An end may tick through a
-/// long silence.
+/// The shortest time of [`MOST_IDLE`] wake-ups of an end that is not broken: a microsecond each. An end may
+/// tick through a long silence.
 const LEAST_IDLE: Duration = Duration::from_us(MOST_IDLE as u64);
 /// The bytes of one end on the way above which it is broken: each packet takes memory.
 const MOST_AWAY: Bytes = Bytes::new(1 << 30);
