@@ -193,52 +193,6 @@ fn the_command_waits_for_its_server_and_not_for_another() {
     assert!(waited.is_none_or(|seconds| seconds > 1.9), "the command waited for {waited:?} s");
 }
 
-/// Cross traffic alone, of which the packet engine has some work.
-const BUSY: &str = r#"
-duration = "1 s"
-[topology.dumbbell]
-rate = "100 Mbps"
-delay = "1 ms"
-[flow.ours]
-from = "left"
-to = "right"
-count = 20
-controller = "cubic"
-packet = "1500 B"
-"#;
-
-/// An interruption of the packets leaves the record of the emulation.
-#[test]
-fn an_emulation_is_kept_if_the_packets_beside_it_are_not() {
-    let place = Place::new("kept");
-    std::fs::write(place.0.join("path.toml"), BUSY).expect("it is written");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_accord"));
-    child.current_dir(&place.0).args(["emulate", "path.toml", "--like", "cubic", "-q"]);
-    child.args(["-o", "run", "--", "sh", "-c", "sleep 1; touch done"]);
-    let mut child = child.spawn().expect("it starts");
-    let number = i32::try_from(child.id()).expect("a number");
-    // The packets run when the threads of the emulation are gone.
-    let threads = || {
-        let tasks = std::fs::read_dir(format!("/proc/{number}/task"));
-        tasks.map_or(0, Iterator::count)
-    };
-    let mut ended = None;
-    while ended.is_none() && (!place.0.join("done").exists() || threads() > 2) {
-        ended = child.try_wait().expect("it is ours");
-        std::thread::yield_now();
-    }
-    if ended.is_none() {
-        kill(Pid::from_raw(number), Signal::SIGINT).expect("it is not waited for");
-    }
-    let code = child.wait().expect("it ends").code();
-    if code == Some(3) {
-        return;
-    }
-    // It may have been done before.
-    assert!(matches!(code, Some(0 | 130)), "{code:?}");
-    assert!(place.0.join("run/connections.csv").exists());
-}
-
 #[test]
 fn packets_stand_beside_an_emulation() {
     let place = Place::new("like");
