@@ -10,7 +10,7 @@ mod common;
 use accord_gateway::keys::PrivateKey;
 use accord_gateway::log::LevelFilter;
 use accord_gateway::{Options, run};
-use common::{OUTER, PATIENCE, Path_, Queue, Sites, all_reached, obstacle, rates, reached, waited};
+use common::{OUTER, PATIENCE, Path_, Queue, Sites, obstacle, rates, reached, waited};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -148,16 +148,16 @@ fn gateways_of_one_host_share_its_peers() {
     let b = sites.tcp("10.4.0.1", 5002, "cubic");
     // In payload: 1380 of 1480 bytes on the wire.
     let part = 1380.0 / 1480.0;
-    let contracts = [0.9 * 10.0 * part, 0.9 * 5.0 * part];
-    let got = all_reached([&a, &b], contracts, 4.0);
-    assert!(got[0] > contracts[0] && got[1] > contracts[1], "{got:?}");
+    // Each for a second of its own: a busy machine seldom keeps both in the same one.
+    for (tunnel, contract) in [(&a, 0.9 * 10.0 * part), (&b, 0.9 * 5.0 * part)] {
+        let rate = reached(tunnel, contract);
+        assert!(rate > contract, "{rate} Mbps");
+    }
     drop(first_runs);
-    let mut got = Vec::new();
-    let alone = waited(|| {
-        got = rates(&[&a, &b], 2.0);
-        got[0] == 0.0 && got[1] > contracts[1]
-    });
-    assert!(alone, "{got:?}");
+    assert!(waited(|| rates(&[&a], 2.0)[0] == 0.0), "its packets go on");
+    let rate = reached(&b, 0.9 * 5.0 * part);
+    assert!(rate > 0.9 * 5.0 * part, "{rate} Mbps");
+    assert_eq!(rates(&[&a], 0.1), [0.0]);
     // The connection goes on where it was.
     let _first_runs = Running::start(&sites, 0, first);
     assert!(reached(&a, 0.0) > 0.0, "the first gateway is not back");

@@ -514,26 +514,16 @@ pub fn waited(mut is: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Waits until these counters have grown at more than `least` Mbit/s, all of them in the same `seconds`.
-/// Returns the latest rates, which are not more after [`PATIENCE`].
-pub fn all_reached<const N: usize>(
-    counters: [&AtomicU64; N],
-    least: [f64; N],
-    seconds: f64,
-) -> [f64; N] {
+/// Waits until this counter has grown at more than `least` Mbit/s for a second. Returns the rate of the
+/// last second, which is not more after [`PATIENCE`].
+pub fn reached(counter: &AtomicU64, least: f64) -> f64 {
     let until = Instant::now() + PATIENCE;
     loop {
-        let rates: [f64; N] = rates(&counters, seconds).try_into().expect("as many");
-        if rates.iter().zip(&least).all(|(rate, least)| rate > least) || Instant::now() > until {
-            return rates;
+        let rate = rates(&[counter], 1.0)[0];
+        if rate > least || Instant::now() > until {
+            return rate;
         }
     }
-}
-
-/// Waits until this counter has grown at more than `least` Mbit/s for a second. Returns the rate of the
-/// last second.
-pub fn reached(counter: &AtomicU64, least: f64) -> f64 {
-    all_reached([counter], [least], 1.0)[0]
 }
 
 /// Waits until this counter grows at more than `least` Mbit/s, and prints the time since an event. Returns
