@@ -1,4 +1,4 @@
-// sources a50f63e3c1eab060
+// sources 28cce3b289fc66b5
 // Contains
 // uplot
 // The MIT License (MIT)

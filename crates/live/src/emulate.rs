@@ -17,7 +17,7 @@ use self::connections::Connections;
 use self::ends::{Connection, Place};
 use self::listeners::Before;
 use self::out::Door;
-use self::program::Program;
+use self::program::{Program, pause};
 use crate::achieved::Achieved;
 use crate::collect::{Collector, Sample, digest};
 use crate::connection;
@@ -46,7 +46,6 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
-use std::time::Duration as Wait;
 
 /// The time from the end of the set-up to the start.
 const NOTICE: Duration = Duration::from_ms(50);
@@ -58,10 +57,6 @@ const SHORT: Duration = Duration::from_us(8);
 const LONGEST: usize = 1 << 16;
 /// The maximum number of connections that have a flow of their own choice. Later ones are spread.
 const MOST_CONNECTIONS: usize = 1 << 16;
-/// The time between two looks at a program.
-const LOOK: Wait = Wait::from_millis(20);
-/// Looks at a server that does not listen yet: two seconds.
-const LOOKS: usize = 100;
 /// Looks at a server after its command, before it is asked to end: half a second.
 const GRACE: usize = 25;
 /// Looks at a program that was asked to end, before it is killed: a second, within which its guard
@@ -500,11 +495,6 @@ fn machine(scenario: &Scenario) -> Result<Machine<'_>, LiveError> {
         }
     }
     Ok(machine)
-}
-
-#[allow(clippy::disallowed_methods, reason = "other programs are waited for")]
-fn pause() {
-    std::thread::sleep(LOOK);
 }
 
 /// Returns the scenario as long as it was, and its run. Its steady part ends with the command. `how` names

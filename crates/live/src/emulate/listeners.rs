@@ -1,11 +1,12 @@
 //! The sockets of a network namespace that wait for others.
 
-use super::program::Program;
-use super::{LOOKS, pause};
+use super::program::{Program, pause};
 use crate::LiveError;
 use crate::namespace::Namespace;
 use std::collections::BTreeSet;
 
+/// Looks at a server that does not listen yet: two seconds.
+const LOOKS: usize = 100;
 /// The state of a socket of TCP that listens.
 const LISTENS: &str = "0A";
 /// The columns of a socket's address, state and inode.

@@ -13,6 +13,15 @@ use std::net::IpAddr;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Mutex;
 
+/// The time between two looks at a program.
+const LOOK: std::time::Duration = std::time::Duration::from_millis(20);
+
+/// Waits until the next look at a program.
+#[allow(clippy::disallowed_methods, reason = "other programs are waited for")]
+pub fn pause() {
+    std::thread::sleep(LOOK);
+}
+
 /// A program, from before its start to its end.
 pub struct Program<'a> {
     place: &'a Namespace,
