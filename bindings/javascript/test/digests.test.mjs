@@ -81,7 +81,20 @@ test("packets have the recorded digests", () => {
   for (const [, id, digest] of read("scenarios/results.txt").matchAll(/^(\S+) \| .*\n {2}digest \| seed 1 \| ([0-9a-f]+)$/gm)) points.set(id, [...(points.get(id) ?? []), digest]);
   assert.ok(points.size > 50, `${points.size} experiments`);
   const short = ["bat-rates", "har02-fig7", "low02-fig6", "kernel-controllers"];
+  const large = new Set();
   for (const id of process.env.ALL ? points.keys() : short) {
-    points.get(id).forEach((digest, point) => assert.equal(engines.run(engines.experiment(id), "packet", { point }).digest, digest, `${id}, point ${point}`));
+    points.get(id).forEach((digest, point) => {
+      let run;
+      try {
+        run = engines.run(engines.experiment(id), "packet", { point });
+      } catch (error) {
+        // The bound of the module.
+        if (!process.env.ALL || error.message !== "this takes more than 1 GiB of memory") throw error;
+        return large.add(id);
+      }
+      assert.equal(run.digest, digest, `${id}, point ${point}`);
+    });
   }
+  if (process.env.ALL) console.log(`equal but for ${[...large].join(", ") || "none"}, which take more than 1 GiB, of ${points.size}`);
+  assert.ok(large.size < 5, [...large].join(", "));
 });
