@@ -110,6 +110,7 @@ impl<'a> Work<'a> {
         let capture = match &options.pcap {
             Some(path) => {
                 one_that_moves("--pcap", &jobs)?;
+                // Written in place: it grows with the run, and others read it meanwhile.
                 Some(CaptureFile::create(path)?)
             }
             None => None,

@@ -112,6 +112,7 @@ impl Gateways {
                 let cap = cap(scenario, flow);
                 let text = site_file(flow, end, &stem, &keys[1 - end], here, &places[1 - end], cap);
                 let path = file(end, "toml");
+                // In place: the folder goes with the run.
                 std::fs::write(&path, text)
                     .map_err(|e| LiveError::system("write a site file", e))?;
                 let name = format!("{} ({})", flow.name, ["here", "there"][end]);

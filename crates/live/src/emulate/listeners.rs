@@ -66,7 +66,7 @@ mod tests {
     use super::*;
     use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 
-    /// A joined namespace may have listeners, so that only a new one is the server's.
+    /// Other programs may listen in a joined namespace. Only a new listener is the server's.
     #[test]
     fn a_new_listener_is_told_from_those_before() {
         // Other tests open and close sockets of their own at the same time.
