@@ -10,6 +10,7 @@ use accord_scenario::{Carrier, Flow, NodeId, Scenario};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddrV4};
+use std::sync::OnceLock;
 
 /// The sockets and addresses of a run.
 pub struct Fabric {
@@ -54,10 +55,20 @@ pub fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError
     }
 }
 
+/// The limit of open files before this process raised it.
+static BEFORE: OnceLock<u64> = OnceLock::new();
+
+/// Returns the limit of open files for programs that this process starts: its own before it raised it. It is
+/// zero if the limit was never raised.
+pub fn limit_before() -> u64 {
+    BEFORE.get().copied().unwrap_or_default()
+}
+
 /// Raises the limit of open files to `needed`, or as far as this process may. Returns the most that it may
 /// have, if it is known.
 pub fn allow(needed: u64) -> Option<u64> {
     let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
+    let _ = BEFORE.set(soft);
     if soft < needed.min(hard) {
         let _ = setrlimit(Resource::RLIMIT_NOFILE, needed.min(hard), hard);
     }

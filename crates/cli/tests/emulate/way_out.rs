@@ -186,3 +186,19 @@ fn a_packet_that_is_refused_is_not_delivered() {
     let row = rows.find(|row| row[2].starts_with(&V4.to_string())).expect(&table);
     assert_eq!([row[0], row[4], row[6], row[7]], ["1", "1", "0", "0"], "{table}");
 }
+
+/// The way out takes many files, and raises the limit for itself only.
+#[test]
+fn a_program_has_the_limit_of_files_of_its_caller() {
+    let place = Place::new("files");
+    let accord = env!("CARGO_BIN_EXE_accord");
+    let line =
+        format!("ulimit -Sn 300; exec {accord} emulate --rate '20 Mbps' -q -- sh -c 'ulimit -Sn'");
+    let output = Command::new("sh").current_dir(&place.0).args(["-c", &line]).output();
+    let output = output.expect("a shell");
+    if output.status.code() == Some(3) {
+        return;
+    }
+    let said = text(&output.stdout);
+    assert!(said.lines().any(|line| line == "300"), "{said}{}", text(&output.stderr));
+}

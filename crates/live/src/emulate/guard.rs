@@ -9,6 +9,7 @@ use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::prctl::set_pdeathsig;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -47,10 +48,10 @@ pub fn number(of: &str) -> i32 {
 }
 
 /// Runs a command as the first process of a namespace of processes. The arguments are the number of the
-/// parent, `ENDS` or `LASTS`, the address of a name server or `NONE`, and the command. Returns
-/// the exit code of the command, or 128 and the signal that ended it.
+/// parent, `ENDS` or `LASTS`, the address of a name server or `NONE`, the limit of open files or zero, and the
+/// command. Returns the exit code of the command, or 128 and the signal that ended it.
 pub fn run(arguments: &[OsString]) -> u8 {
-    let [parent, lasts, resolver, program, rest @ ..] = arguments else {
+    let [parent, lasts, resolver, files, program, rest @ ..] = arguments else {
         return complain("a guard is started by `accord emulate` only", UNFIT);
     };
     if set_pdeathsig(Signal::SIGKILL).is_err() || parent != &*number("PPid").to_string() {
@@ -71,6 +72,11 @@ pub fn run(arguments: &[OsString]) -> u8 {
         && let Err(e) = own.map_err(Into::into).and_then(|()| resolve_at(resolver))
     {
         let _ = complain(format_args!("no names are resolved: {e}"), UNFIT);
+    }
+    // The emulation raised its own.
+    let files = files.to_str().and_then(|text| text.parse().ok()).filter(|files| *files > 0);
+    if let (Some(files), Ok((_, hard))) = (files, getrlimit(Resource::RLIMIT_NOFILE)) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, files, hard);
     }
     let child = match Command::new(program).args(rest).spawn() {
         Ok(child) => Pid::from_raw(child.id().cast_signed()),

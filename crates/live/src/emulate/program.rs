@@ -3,6 +3,7 @@
 use super::ends::Address;
 use super::guard;
 use crate::LiveError;
+use crate::fabric::limit_before;
 use crate::namespace::Namespace;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
@@ -93,7 +94,8 @@ impl<'a> Program<'a> {
         let parent = guard::number("Pid").to_string();
         let lasts = if self.lasts { guard::LASTS } else { guard::ENDS };
         let resolver = self.resolver.map_or(guard::NONE.into(), |address| address.to_string());
-        let words = [guard::WORD, &parent, lasts, &resolver].map(OsStr::new);
+        let files = limit_before().to_string();
+        let words = [guard::WORD, &parent, lasts, &resolver, &files].map(OsStr::new);
         let mut command = Command::new(program);
         command.args(rest).args(words).args(&self.line).envs(self.variables.iter().cloned());
         // The thread lives as long as the guard: its end would be taken for that of this process.
