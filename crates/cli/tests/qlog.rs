@@ -132,6 +132,23 @@ fn version_0_3_has_the_names_that_qvis_reads() {
     assert!(!text.contains("\"quic:"));
 }
 
+/// BBR's own states and variables are in its log.
+#[test]
+fn a_log_has_the_inner_state_of_the_controller() {
+    let bbr = LOSSY.replace("\"cubic\"", "\"bbr3\"");
+    let dir = folder(&[("lossy.toml", &bbr)]);
+    run(dir.path(), "--qlog logs").with(0);
+    let text = std::fs::read_to_string(dir.path().join("logs/web.sqlog")).expect("a log");
+    let records = text.split('\u{1e}').skip(2);
+    let records: Vec<serde_json::Value> =
+        records.map(|record| serde_json::from_str(record).expect("JSON")).collect();
+    let states: Vec<_> = records.iter().filter_map(|r| r["data"]["new"].as_str()).collect();
+    assert_eq!(states[..2], ["startup", "drain"]);
+    let rates: Vec<_> = records.iter().filter_map(|r| r["data"]["bbr3.max_bw"].as_f64()).collect();
+    let latest = rates.last().expect("a rate");
+    assert!((1e6..6e6).contains(latest), "{latest} bit/s over 5 Mbps");
+}
+
 #[test]
 fn logs_are_of_one_run_and_of_streams() {
     let tunnel = LOSSY.replace("\"cubic\"", "\"monaco\"");

@@ -165,7 +165,9 @@ impl<'a> Core<'a> {
         }
         let flows = self.scenario.flows.iter().zip(&mut self.flows);
         // A connection of a third-party stack has no log of this kind.
-        flows.filter(|(f, _)| stack(f).is_none()).for_each(|(_, flow)| flow.keep_log());
+        for (f, flow) in flows.filter(|(f, _)| stack(f).is_none()) {
+            flow.keep_log(f.controller.family().inner);
+        }
     }
 
     /// Passes the logs since the last call to the observer if it wants them.

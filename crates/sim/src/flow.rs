@@ -6,6 +6,7 @@ use crate::memory::LINE;
 use crate::packet::{Packet, UNREAD};
 use accord_aqm::Ecn;
 use accord_elements::{Session, ends};
+use accord_family::Inner;
 use accord_port::Count;
 use accord_record::Delays;
 use accord_scenario::State;
@@ -179,10 +180,10 @@ impl Flow {
         }
     }
 
-    /// Makes the sender keep a log.
-    pub fn keep_log(&mut self) {
+    /// Makes the sender keep a log, with the variables of its controller.
+    pub fn keep_log(&mut self, inner: &'static [Inner]) {
         let idle = Sender::Datagrams(Datagrams::default());
-        self.sender = std::mem::replace(&mut self.sender, idle).logged();
+        self.sender = std::mem::replace(&mut self.sender, idle).logged(inner);
     }
 
     /// Marks the flow as awake. Returns true if it was asleep.

@@ -4,7 +4,7 @@ use crate::qlog::Logged;
 use crate::tos::{CAPABLE, SCALABLE};
 use crate::{RoundTrip, Segment, stream, tunnel};
 use accord_control::{AnyController, Controller, Maker, Marks, Report, Transport};
-use accord_family::{InnerState, Service, Values};
+use accord_family::{Inner, InnerState, Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::ops::Range;
 
@@ -232,10 +232,10 @@ impl Sender {
         }
     }
 
-    /// Returns the sender with a log, if it is a stream.
-    pub fn logged(self) -> Sender {
+    /// Returns the sender with a log, if it is a stream. `inner` are the variables of its controller's family.
+    pub fn logged(self, inner: &'static [Inner]) -> Sender {
         match self {
-            Sender::Stream(s) => Sender::Logged(Box::new(Logged::new(s))),
+            Sender::Stream(s) => Sender::Logged(Box::new(Logged::new(s, inner))),
             other => other,
         }
     }

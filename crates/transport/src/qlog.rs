@@ -13,11 +13,14 @@
 //! | `recovery_metrics_updated` | a metric has changed, after an acknowledgement or a time-out |
 //! | `congestion_state_updated` | the state has changed, after the same |
 //!
-//! The states are those of RFC 9002 §7.3: `slow_start`, `congestion_avoidance` and `recovery`. A
-//! further one is `no_ssthresh`, while a controller has no slow-start threshold.
+//! The states are those that the controller's family declares, such as `probe_rtt` of BBR, or else those of RFC
+//! 9002 §7.3: `slow_start`, `congestion_avoidance` and `recovery`. A further one is `no_ssthresh`, while a controller
+//! has no slow-start threshold. The other variables of the family are metrics under their full names, such as
+//! `bbr3.max_bw`, which extends the schema as it allows.
 
 use crate::{Segment, stream};
 use accord_control::Controller;
+use accord_family::Inner;
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -39,6 +42,10 @@ pub struct Logged {
     timeouts: u64,
     reported: Metrics,
     state: Option<&'static str>,
+    /// The variables of the controller, with their values now and as last logged.
+    inner: &'static [Inner],
+    values: Vec<f64>,
+    logged: Vec<f64>,
 }
 
 /// The metrics as last logged.
@@ -54,8 +61,8 @@ struct Metrics {
 }
 
 impl Logged {
-    /// Creates the log of a sender that has sent nothing.
-    pub fn new(sender: stream::StreamSender) -> Logged {
+    /// Creates the log of a sender that has sent nothing. `inner` are the variables of its controller's family.
+    pub fn new(sender: stream::StreamSender, inner: &'static [Inner]) -> Logged {
         Logged {
             sender,
             text: String::new(),
@@ -66,6 +73,9 @@ impl Logged {
             timeouts: 0,
             reported: Metrics::default(),
             state: None,
+            inner,
+            values: Vec::new(),
+            logged: vec![f64::NAN; inner.len()],
         }
     }
 
@@ -193,6 +203,8 @@ impl Logged {
 
     /// Logs the metrics and states that have changed.
     fn measure(&mut self, now: Time) {
+        self.values.clear();
+        self.sender.controller().inner(&mut self.values);
         let state = self.state();
         if let Some(old) = self.state.filter(|old| *old != state) {
             let both = format_args!(r#""old":"{old}","new":"{state}""#);
@@ -230,6 +242,13 @@ impl Logged {
             }
         }
         self.reported = metrics;
+        // A variable has no value before its first one.
+        for ((variable, new), old) in self.inner.iter().zip(&self.values).zip(&mut self.logged) {
+            if variable.states().is_empty() && new.is_finite() && new != old {
+                let _ = write!(text, r#","{}":{new}"#, variable.name);
+                *old = *new;
+            }
+        }
         if let Some(text) = text.strip_prefix(',') {
             self.record(now, "recovery_metrics_updated", format_args!("{text}"));
         }
@@ -251,6 +270,13 @@ impl Logged {
     }
 
     fn state(&self) -> &'static str {
+        let values = self.inner.iter().zip(&self.values);
+        let declared = values
+            .filter(|(_, value)| value.is_finite())
+            .find_map(|(variable, value)| variable.states().get(*value as usize));
+        if let Some(state) = declared {
+            return state;
+        }
         let controller = self.sender.controller();
         match controller.ssthresh() {
             _ if self.sender.is_recovering() => "recovery",

@@ -93,7 +93,9 @@ impl<'a> Machine<'a> {
     pub fn keep_logs(&mut self) {
         let core = &mut self.engine.core;
         let flows = core.scenario.flows.iter().zip(&mut core.flows);
-        flows.filter(|(f, _)| f.carrier == Carrier::Ours).for_each(|(_, flow)| flow.keep_log());
+        for (f, flow) in flows.filter(|(f, _)| f.carrier == Carrier::Ours) {
+            flow.keep_log(f.controller.family().inner);
+        }
     }
 
     /// Makes the machine record the packets that leave its ports, for [`Machine::captured`].
