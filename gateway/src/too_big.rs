@@ -3,22 +3,19 @@
 //!
 //! IPv4 packets with options are not cut.
 
-use crate::inner::{Inner, V6};
+use crate::inner::Inner;
 use accord_units::{Duration, Time};
+use etherparse::icmpv4::DestUnreachableHeader::FragmentationNeeded;
+use etherparse::{Icmpv4Header, Icmpv4Type, Icmpv6Header, Icmpv6Type};
+use etherparse::{IpFragOffset, IpNumber, Ipv4Header, Ipv6Header};
 use std::net::IpAddr;
 
 /// The least MTU of IPv6: a message with a smaller one is ignored.
 pub const LEAST_V6: usize = 1280;
-/// The length of the IPv4 header without options, and that of an ICMP header.
-const V4: usize = 20;
+/// The lengths of the headers of IPv4 and ICMP.
+const V4: usize = Ipv4Header::MIN_LEN;
 const ICMP: usize = 8;
-/// The flags and the place of a fragment, in the header of IPv4.
-const UNBROKEN: u16 = 0x4000;
-const MORE: u16 = 0x2000;
-const PLACE: u16 = 0x1fff;
-/// The protocols ICMP and ICMPv6.
-const ICMP_V4: u8 = 1;
-const ICMP_V6: u8 = 58;
+const HOPS: u8 = 64;
 /// The number of messages that may be sent at once, and the time after which one more is allowed [RFC 4443
 /// §2.4 (f)].
 const BURST: u32 = 50;
@@ -26,25 +23,22 @@ const EACH: Duration = Duration::from_ms(10);
 
 /// Returns the fragments of a packet, each of at most `mtu` bytes, if it may be cut.
 pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
-    let word = u16::from_be_bytes([*packet.get(6)?, *packet.get(7)?]);
+    let (header, contents) = Ipv4Header::from_slice(packet).ok()?;
     let each = mtu.checked_sub(V4)? / 8 * 8;
-    if packet[0] != 0x45 || word & UNBROKEN != 0 || each == 0 {
+    if header.dont_fragment || header.header_len() > V4 || each == 0 {
         return None;
     }
-    let (header, contents) = packet.split_at_checked(V4)?;
     let count = contents.len().div_ceil(each);
     let pieces = contents.chunks(each).enumerate().map(|(i, piece)| {
-        let mut cut = [header, piece].concat();
-        let more = word & MORE | if i + 1 < count { MORE } else { 0 };
-        let place = (word & PLACE).wrapping_add((i * each / 8) as u16);
-        cut[2..4].copy_from_slice(&((V4 + piece.len()) as u16).to_be_bytes());
-        cut[6..8].copy_from_slice(&(more | place & PLACE).to_be_bytes());
-        cut[10..12].fill(0);
-        let sum = checksum(&[&cut[..V4]]);
-        cut[10..12].copy_from_slice(&sum.to_be_bytes());
-        cut
+        let place = usize::from(header.fragment_offset.value()) + i * each / 8;
+        let mut cut = header.clone();
+        cut.fragment_offset = IpFragOffset::try_new(u16::try_from(place).ok()?).ok()?;
+        cut.more_fragments |= i + 1 < count;
+        cut.set_payload_len(piece.len()).ok()?;
+        cut.header_checksum = cut.calc_header_checksum();
+        Some([&cut.to_bytes()[..], piece].concat())
     });
-    Some(pieces.collect())
+    pieces.collect()
 }
 
 /// Returns the message that informs the sender of a packet that it is larger than `mtu` bytes. Returns `None`
@@ -57,61 +51,48 @@ pub fn message(packet: &[u8], inner: &Inner, mtu: usize) -> Option<Vec<u8>> {
     let kind = inner.contents().first().copied();
     match (inner.source, inner.destination) {
         (IpAddr::V4(source), IpAddr::V4(from)) => {
-            let place = u16::from_be_bytes([packet[6], packet[7]]) & PLACE;
-            let error = inner.protocol == ICMP_V4 && !matches!(kind, Some(0 | 8 | 13 | 14));
+            let is_first = Ipv4Header::from_slice(packet).ok()?.0.fragment_offset.value() == 0;
+            let error =
+                inner.protocol == IpNumber::ICMP.0 && !matches!(kind, Some(0 | 8 | 13 | 14));
             let many = from.is_multicast() || from.is_broadcast();
             let nobody = source.is_multicast() || source.is_broadcast() || source.is_unspecified();
-            if place != 0 || error || many || nobody {
+            if !is_first || error || many || nobody {
                 return None;
             }
             // The message quotes enough of the packet to fill 576 bytes [RFC 1812 §4.3.2.3].
             let quoted = &packet[..packet.len().min(576 - V4 - ICMP)];
-            let mut body = vec![3, 4, 0, 0, 0, 0, 0, 0];
-            body[6..8].copy_from_slice(&(mtu as u16).to_be_bytes());
-            body.extend_from_slice(quoted);
-            let sum = checksum(&[&body]);
-            body[2..4].copy_from_slice(&sum.to_be_bytes());
-            let mut whole = vec![0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, ICMP_V4, 0, 0];
-            whole.extend_from_slice(&from.octets());
-            whole.extend_from_slice(&source.octets());
-            whole[2..4].copy_from_slice(&((V4 + body.len()) as u16).to_be_bytes());
-            let sum = checksum(&[&whole]);
-            whole[10..12].copy_from_slice(&sum.to_be_bytes());
-            whole.extend_from_slice(&body);
-            Some(whole)
+            let needed = FragmentationNeeded { next_hop_mtu: mtu as u16 };
+            let icmp =
+                Icmpv4Header::with_checksum(Icmpv4Type::DestinationUnreachable(needed), quoted);
+            let length = (icmp.header_len() + quoted.len()) as u16;
+            let ends = (from.octets(), source.octets());
+            let mut header = Ipv4Header::new(length, HOPS, IpNumber::ICMP, ends.0, ends.1).ok()?;
+            header.header_checksum = header.calc_header_checksum();
+            Some([&header.to_bytes()[..], &icmp.to_bytes(), quoted].concat())
         }
         (IpAddr::V6(source), IpAddr::V6(from)) => {
-            let error = inner.protocol == ICMP_V6 && kind.is_some_and(|kind| kind < 128);
+            let error =
+                inner.protocol == IpNumber::IPV6_ICMP.0 && kind.is_some_and(|kind| kind < 128);
             let many = from.is_multicast() || source.is_multicast();
             if error || many || source.is_unspecified() {
                 return None;
             }
-            let quoted = &packet[..packet.len().min(LEAST_V6 - V6 - ICMP)];
-            let mut body = vec![2, 0, 0, 0];
-            body.extend_from_slice(&(mtu.max(LEAST_V6) as u32).to_be_bytes());
-            body.extend_from_slice(quoted);
-            let length = (body.len() as u32).to_be_bytes();
+            let quoted = &packet[..packet.len().min(LEAST_V6 - Ipv6Header::LEN - ICMP)];
+            let too_big = Icmpv6Type::PacketTooBig { mtu: mtu.max(LEAST_V6) as u32 };
             let (from, source) = (from.octets(), source.octets());
-            let sum = checksum(&[&from, &source, &length, &[0, 0, 0, ICMP_V6], &body]);
-            body[2..4].copy_from_slice(&sum.to_be_bytes());
-            let mut whole = vec![0x60, 0, 0, 0, 0, 0, ICMP_V6, 64];
-            whole[4..6].copy_from_slice(&(body.len() as u16).to_be_bytes());
-            whole.extend_from_slice(&from);
-            whole.extend_from_slice(&source);
-            whole.extend_from_slice(&body);
-            Some(whole)
+            let icmp = Icmpv6Header::with_checksum(too_big, from, source, quoted).ok()?;
+            let header = Ipv6Header {
+                payload_length: (icmp.header_len() + quoted.len()) as u16,
+                next_header: IpNumber::IPV6_ICMP,
+                hop_limit: HOPS,
+                source: from,
+                destination: source,
+                ..Ipv6Header::default()
+            };
+            Some([&header.to_bytes()[..], &icmp.to_bytes(), quoted].concat())
         }
         _ => None,
     }
-}
-
-/// Returns the Internet checksum over parts. All but the last must have even lengths.
-fn checksum(parts: &[&[u8]]) -> u16 {
-    let words = parts.iter().flat_map(|part| part.chunks(2));
-    let sum: u32 =
-        words.map(|w| u32::from(u16::from_be_bytes([w[0], *w.get(1).unwrap_or(&0)]))).sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    !((folded & 0xffff) + (folded >> 16)) as u16
 }
 
 /// The limit of messages per time.
