@@ -4,7 +4,7 @@ use crate::fail::{Failure, unwritable};
 use crate::output::{data, note};
 use accord::files::write;
 use accord::report::{
-    By, Facet, Figure, FigureError, FigureKind, Log, Markup, Request, Width, load_stored,
+    By, Figure, FigureError, FigureKind, Log, Markup, Request, Width, load_stored,
 };
 use accord::scenario::{Engine, Metric, MetricUnit, Window};
 use accord::units::{Duration, Time, Words};
@@ -52,9 +52,10 @@ pub struct Args {
     /// Another name for a line in the plot. May be repeated.
     #[arg(long = "label", value_name = "NAME=TEXT", value_parser = label)]
     pub labels: Vec<(String, String)>,
-    /// The dimension that gets a plot per value, below each other and with the same axes.
-    #[arg(long, value_name = "WHAT", value_parser = one_of::<Facet>())]
-    pub facet: Option<Facet>,
+    /// The dimension that gets a plot per value, below each other and with the same axes: engine, of, or a
+    /// variable of a sweep.
+    #[arg(long, value_name = "WHAT")]
+    pub facet: Option<String>,
     /// Draws the rate of this link in grey behind rates over time.
     #[arg(long, value_name = "LINK")]
     pub capacity: Option<String>,
@@ -134,7 +135,7 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
             x: args.xlim,
             y: args.ylim,
             labels: args.labels.clone(),
-            facet: args.facet,
+            facet: args.facet.clone(),
             // The title is above the first plot.
             title: args.title.clone().filter(|_| metric == metrics[0]),
             axes: [args.xlabel.clone(), args.ylabel.clone()],

@@ -299,6 +299,21 @@ fn figures_take_limits_labels_and_facets() {
     let two = plot(&["--facet", "engine"], 0).stdout;
     assert_eq!(one.matches("Throughput (Mbps)").count(), 1);
     assert_eq!(two.matches("Throughput (Mbps)").count(), 2);
+    // A sweep has a plot per value of a variable.
+    let sweep = "[sweep.users]\nset = [\"flow.a.count\"]\nvalues = [1, 2]\n\
+                 [sweep.cc]\nset = [\"flow.a.controller\"]\nvalues = [\"cubic\", \"newreno\"]\n";
+    fs::write(at.join("swept.toml"), format!("{SMALL}{sweep}")).expect("written");
+    accord(at, &["run", "swept.toml", "-q", "-e", "packet"]).with(0);
+    let swept = |facet: &str, code: i32| {
+        let args =
+            ["plot", "runs/swept", "-m", "throughput", "--of", "a", "-o", "-", "--facet", facet];
+        accord(at, &args).with(code)
+    };
+    let two = swept("cc", 0).stdout;
+    assert!(two.contains("cc = cubic") && two.contains("cc = newreno"), "{two}");
+    assert_eq!(two.matches("Throughput of a flow (Mbps)").count(), 2, "{two}");
+    let wrong = swept("colour", 2).stderr;
+    assert!(wrong.contains("engine, of, cc"), "{wrong}");
     let high = plot(&["--ylim", "0..8"], 0).stdout;
     assert!(high.contains("\n8\n") && !one.contains("\n8\n"), "{high}");
     for (wrong, text) in [

@@ -54,9 +54,7 @@ pub use compare::{
 pub use declared::{LAW_AXIS, OUR_LAW, Open, PaperFigure, PaperLaw, Papers, Permitted};
 pub use estimate::Estimate;
 #[cfg(not(target_family = "wasm"))]
-pub use figure::{
-    By, Facet, Figure, FigureError, Kind as FigureKind, Line, Log, Markup, Request, Width,
-};
+pub use figure::{By, Figure, FigureError, Kind as FigureKind, Line, Log, Markup, Request, Width};
 #[cfg(not(target_family = "wasm"))]
 pub use files::{
     CertificateRecord, FileError, Kept, LoadedRun, Lock, RunDir, RunRecord, Stored, StoredManifest,

@@ -1,7 +1,7 @@
 //! The changes that a request makes to a gathered figure: the ends of its axes and the names of its
 //! lines.
 
-use super::{Axis, Content, Figure, FigureError, Kind, Request};
+use super::{Axis, Content, Figure, FigureError, Kind, Line, Request};
 
 /// Applies limits and labels.
 pub fn adjust(figure: &mut Figure, request: &Request) -> Result<(), FigureError> {
@@ -15,17 +15,46 @@ pub fn adjust(figure: &mut Figure, request: &Request) -> Result<(), FigureError>
     for (name, text) in &request.labels {
         rename(&mut figure.content, name, text)?;
     }
-    let lines = matches!(figure.content, Content::Lines(_));
-    if request.facet.is_some() && !lines {
+    if let Some(facet) = &request.facet {
+        check_facet(figure, facet)?;
+    }
+    figure.facet.clone_from(&request.facet);
+    Ok(())
+}
+
+/// Facets of lines that are not of a sweep.
+const FACETS: [&str; 2] = ["engine", "of"];
+
+/// Returns the title of the plot that a line is in, if it has one.
+pub fn facet_of(line: &Line, facet: &str) -> Option<String> {
+    match facet {
+        "engine" => Some(line.engine.to_string()),
+        "of" => Some(line.of.clone()),
+        variable => {
+            let (name, value) = line.settings.iter().find(|(name, _)| name == variable)?;
+            Some(format!("{name} = {value}"))
+        }
+    }
+}
+
+fn check_facet(figure: &Figure, facet: &str) -> Result<(), FigureError> {
+    let Content::Lines(lines) = &figure.content else {
         let kind = figure.kind.name();
         let kinds = [Kind::Time, Kind::Cdf, Kind::Sweep].map(Kind::name).join(", ");
         return Err(FigureError::wrong(
             format!("a figure of the kind {kind} has no facets"),
             format!("--facet is for lines: --kind {kinds}"),
         ));
+    };
+    if lines.iter().all(|line| facet_of(line, facet).is_some()) {
+        return Ok(());
     }
-    figure.facet = request.facet;
-    Ok(())
+    let swept = lines.first().into_iter().flat_map(|line| &line.settings);
+    let known: Vec<&str> = FACETS.into_iter().chain(swept.map(|(name, _)| &**name)).collect();
+    Err(FigureError::wrong(
+        format!("--facet {facet}: no such dimension"),
+        format!("there are: {}", known.join(", ")),
+    ))
 }
 
 /// Sets the ends of an axis, in the unit of its display.

@@ -1,8 +1,9 @@
 //! Figures of lines: over time, of distributions, and over a sweep.
 
+use super::adjust::facet_of;
 use super::canvas::*;
 use super::legend::{Entry, legend, legend_height};
-use super::{Facet, Figure, Kind, Line, canvas};
+use super::{Figure, Kind, Line, canvas};
 use crate::trace::thin::Thinning;
 use accord_scenario::Engine;
 use plotters::prelude::*;
@@ -23,7 +24,7 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
     let subjects: BTreeSet<(usize, &str)> =
         traces.iter().map(|t| (t.colour, t.of.as_str())).collect();
     let engines: BTreeSet<Engine> = traces.iter().map(|t| t.engine).collect();
-    let direct = match figure.facet {
+    let direct = match &figure.facet {
         None => beside(figure, &traces, subjects.len()),
         Some(_) => None,
     };
@@ -78,11 +79,8 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
 fn facets<'a>(figure: &Figure, traces: &[&'a Line]) -> Vec<(String, Vec<&'a Line>)> {
     let mut found: Vec<(String, Vec<&Line>)> = Vec::new();
     for t in traces {
-        let title = match figure.facet {
-            None => String::new(),
-            Some(Facet::Engine) => t.engine.to_string(),
-            Some(Facet::Of) => t.of.clone(),
-        };
+        let facet = figure.facet.as_deref();
+        let title = facet.and_then(|facet| facet_of(t, facet)).unwrap_or_default();
         match found.iter_mut().find(|(known, _)| *known == title) {
             Some((_, same)) => same.push(t),
             None => found.push((title, vec![t])),

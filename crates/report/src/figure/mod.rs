@@ -50,8 +50,9 @@ pub struct Request {
     pub y: Option<(f64, f64)>,
     /// Replacements for names of lines: the name, and the text for it.
     pub labels: Vec<(String, String)>,
-    /// The dimension that has a plot per value.
-    pub facet: Option<Facet>,
+    /// The dimension that has a plot per value, below each other: "engine", "of" for each flow, group, link or run,
+    /// or a variable of a sweep.
+    pub facet: Option<String>,
     /// A title above the plot.
     pub title: Option<String>,
     /// Other labels of the axes.
@@ -127,17 +128,6 @@ words! {
 }
 
 words! {
-    /// The dimension that has a plot per value, below each other.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Facet by name {
-        /// Each engine.
-        Engine = "engine",
-        /// Each flow, group, link or run.
-        Of = "of",
-    }
-}
-
-words! {
     /// The width of a figure.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Width by name {
@@ -185,7 +175,7 @@ pub struct Figure {
     title: String,
     /// The title above the plot, or "".
     heading: String,
-    facet: Option<Facet>,
+    facet: Option<String>,
     /// The names of the states that the values index. The list is empty for other metrics.
     states: &'static [&'static str],
 }
@@ -230,6 +220,8 @@ pub(crate) struct MapOf {
 pub struct Line {
     /// The group, flow or link, or "" if there is only one.
     pub of: String,
+    /// The settings of the point of a sweep, by variable, without the one along the axis.
+    pub settings: Vec<(String, String)>,
     /// The number of the group, flow or link, for its look.
     pub colour: usize,
     /// The engine.

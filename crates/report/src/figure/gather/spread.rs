@@ -43,6 +43,7 @@ pub fn distribution(subjects: &[Subject], request: &Request) -> Result<Gathered,
             let shares = || (0..=STEPS).map(share);
             traces.push(Line {
                 of: of.clone(),
+                settings: subject.point.manifest.scenario.point.clone(),
                 colour,
                 engine,
                 x: shares().map(|s| quantile(&samples, s)).collect(),

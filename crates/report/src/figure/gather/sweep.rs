@@ -77,12 +77,14 @@ pub fn sweep(
         let parts: Vec<String> = parts.into_iter().flatten().filter(|p| !p.is_empty()).collect();
         let of = show::clean(&parts.join(", "), 60);
         let colour = place_among(&mut order, of.clone());
+        let mut parts = subject.parts();
+        let mut others = settings.clone();
+        // The variable along the axis is the same for all.
+        if let Some(variable) = swept.variable.filter(|v| common && *v < settings.len()) {
+            parts.remove(1 + variable);
+            others.remove(variable);
+        }
         if colour == told.len() {
-            // The variable along the axis is the same for all.
-            let mut parts = subject.parts();
-            if let Some(variable) = swept.variable.filter(|v| common && *v < settings.len()) {
-                parts.remove(1 + variable);
-            }
             told.push(parts);
         }
         for (engine, runs) in subject.engines(request) {
@@ -94,6 +96,7 @@ pub fn sweep(
                 let none = vec![f64::NAN; swept.x.len()];
                 traces.push(Line {
                     of: of.clone(),
+                    settings: others.clone(),
                     colour,
                     engine,
                     x: swept.x.clone(),

@@ -43,6 +43,7 @@ pub fn over_time(subjects: &[Subject], request: &Request) -> Result<Gathered, Fi
             });
             traces.push(Line {
                 of: of.clone(),
+                settings: subject.point.manifest.scenario.point.clone(),
                 colour: *colour,
                 engine,
                 x: run.time[part.clone()].to_vec(),
