@@ -299,4 +299,6 @@ fn all_families_are_on_one_page() {
     assert!(!page.contains("<th>none</th>"));
     accord(at, &["evaluate"]).with(2);
     accord(at, &["evaluate", "--all", "--subject", "cubic"]).with(2);
+    let typo = accord(at, &["evaluate", "--all", "--pack", "./mine", "--case", "on"]).with(2);
+    assert!(typo.stderr.contains("did you mean \"one\""), "{}", typo.stderr);
 }

@@ -33,6 +33,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         reps: args.reps,
         cases: args.case.clone(),
     };
+    super::check_cases(&order, &packs)?;
     // All runs are planned before the first, so the first line has the cost of all.
     let mut plans: Vec<Plan> = Vec::new();
     let mut subjects: Vec<Vec<Subject>> = Vec::new();
