@@ -111,7 +111,7 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Unmet contracts in a phase, gains that make a queue cycle, or prices without a bound.
+/// Unmet contracts in a phase, gains that make a queue cycle, prices without a bound, or queues that are too short.
 #[derive(Serialize)]
 struct Warning {
     /// The point of the sweep, or "".
@@ -120,8 +120,8 @@ struct Warning {
     end_s: f64,
     /// The text of the warning.
     text: String,
-    /// "equilibrium", "full buffers", "none", "cycle" for a gain that is too large, or
-    /// "idle" for a price that rises without end.
+    /// "equilibrium", "full buffers", "none", "cycle" for a gain that is too large,
+    /// "idle" for a price that rises without end, or "short queue".
     outcome: &'static str,
     /// The links whose contracts exceed their capacity.
     oversubscribed: Vec<Value>,
@@ -147,7 +147,14 @@ fn warnings(scenario: &Scenario) -> Vec<Warning> {
     // A run reports the errors of theory; they do not make a scenario invalid.
     let shortfalls = unmet_contracts(scenario, &mut Quiet).unwrap_or_default();
     let unmet = shortfalls.iter().map(|s| warning(scenario, s));
-    unmet.chain(unstable(scenario)).chain(unmarkable(scenario)).collect()
+    unmet.chain(unstable(scenario)).chain(unmarkable(scenario)).chain(shallow(scenario)).collect()
+}
+
+/// Finds queues that are too short for their packets.
+fn shallow(scenario: &Scenario) -> Vec<Warning> {
+    let whole = (Time::ZERO, Time::ZERO + scenario.duration);
+    let sentences = scenario.shallow_queues().into_iter();
+    sentences.map(|text| Warning { text, ..Warning::of(scenario, whole, "short queue") }).collect()
 }
 
 /// Finds gains beyond those at which a flow that decides once per round trip is stable.

@@ -9,7 +9,9 @@ use crate::fail::Failure;
 use crate::output::{data, heading, json, note, prose, style};
 use crate::progress::{Progress, watch_interrupts};
 use crate::qlogs::QlogDir;
-use crate::results::{self, build, ending, experiment, keep, vacant, warn_of_replaced, write};
+use crate::results::{
+    self, build, ending, experiment, keep, short_queues, vacant, warn_of_replaced, write,
+};
 use crate::run_options::RunOptions;
 use crate::source::load;
 use crate::{
@@ -124,6 +126,7 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     } else {
         show(&outcomes, &args.options)?;
         if !args.options.quiet {
+            short_queues(&outcomes).iter().for_each(note);
             (outcomes.iter()).for_each(|o| live::remarks(&o.point()).iter().for_each(note));
             if args.options.skip.is_some() {
                 (outcomes.iter()).for_each(|o| skip::remarks(&o.point()).iter().for_each(note));

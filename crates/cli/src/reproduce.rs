@@ -170,6 +170,7 @@ impl<'a> Task<'a> {
             text = tables(&outcomes, options);
         }
         if !options.quiet && !options.record && !options.json {
+            notes.extend(results::short_queues(&outcomes));
             notes.extend(points.iter().flat_map(live::remarks));
             if options.skip.is_some() {
                 notes.extend(points.iter().flat_map(skip::remarks));

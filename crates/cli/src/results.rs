@@ -5,6 +5,7 @@ use crate::execute::Outcome;
 use crate::fail::Failure;
 use crate::output::note;
 use crate::run_options::RunOptions;
+use accord::report::show::{few, visible};
 use accord::report::{
     Kept, Point, RunDir, experiment_record, gap, page, replaced, write_run_dir, write_sweep_dir,
 };
@@ -13,6 +14,7 @@ use accord::{Catalogue, File as Source};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ReadCache};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -145,6 +147,14 @@ pub fn report_kept(kept: &Kept) {
         let dir = dir.display();
         note(format_args!("the finished runs are in {dir}; the same command resumes from there"));
     }
+}
+
+/// Returns warnings of queues that are too short for their packets.
+pub fn short_queues(outcomes: &[Outcome]) -> Vec<String> {
+    let found: BTreeSet<String> =
+        outcomes.iter().flat_map(|outcome| outcome.scenario.shallow_queues()).collect();
+    let found: Vec<_> = found.iter().map(|text| visible(&format!("warning: {text}"))).collect();
+    few(&found, 2)
 }
 
 /// Returns the last line about an experiment: the gap between packets and theory, and its page.

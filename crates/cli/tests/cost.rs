@@ -126,3 +126,18 @@ fn points_that_cannot_differ_are_named() {
     let said = accord(dir.path(), &["check", "twins.toml"]).with(0).stderr;
     assert!(said.contains("rate = early and rate = same cannot differ"), "{said}");
 }
+
+/// The default buffer of a slow, short link holds not even one packet.
+#[test]
+fn a_queue_that_is_too_short_is_named() {
+    let short = "duration = \"1 s\"\ntopology.dumbbell = { rate = \"1 Mbps\", delay = \"1 ms\" }\n\
+                 flow.a = { from = \"left\", to = \"right\", controller = \"cubic\" }\n";
+    let longer = short.replace("\"1 ms\"", "\"1 ms\", queue.limit = \"3 pkt\"");
+    let dir = folder(&[("short.toml", short), ("longer.toml", &longer)]);
+    let says = "the queue of bottleneck holds ";
+    for command in [&["check"][..], &["run", "-e", "packet"]] {
+        let stderr = |file: &str| accord(dir.path(), &[command, &[file]].concat()).with(0).stderr;
+        let (short, longer) = (stderr("short.toml"), stderr("longer.toml"));
+        assert!(short.contains(says) && !longer.contains(says), "{short}\n{longer}");
+    }
+}

@@ -47,6 +47,7 @@ mod metric;
 mod network;
 mod parts;
 mod print;
+mod shallow;
 mod sound;
 mod state;
 
