@@ -24,9 +24,13 @@ pub fn lead(a: &Attribution) -> String {
     let off = a.findings.iter().filter(|f| f.verdict != Verdict::Agree).count();
     let why = match far.verdict {
         Verdict::Explained => format!("explained by {}", parts(far)),
-        _ => match claimed(far) {
-            some if !some.is_empty() => format!("explained in part by {some}"),
-            _ => "and no effect explains it".into(),
+        _ => match (claimed(far), &far.left) {
+            (some, _) if some.is_empty() => "and no effect explains it".into(),
+            (some, None) => format!("explained in part by {some}"),
+            (some, Some(left)) => {
+                let left = show::error(left.mean);
+                format!("explained in part by {some}: without all effects it is {left} off")
+            }
         },
     };
     let others = match off {
@@ -38,18 +42,19 @@ pub fn lead(a: &Attribution) -> String {
 
 /// Returns the effects that explain a gap, each with its part of it: "buffers (101 %)".
 fn parts(f: &Finding) -> String {
-    said(f, |e| f.by.contains(&e.effect))
-}
-
-fn claimed(f: &Finding) -> String {
-    said(f, |e| e.claimed)
-}
-
-fn said(f: &Finding, of: impl Fn(&Explained) -> bool) -> String {
     let part = |e: &Explained| {
         let share = e.part.map_or(f64::NAN, |p| p.mean / f.gap.mean);
         format!("{} ({:.0} %)", e.effect.name(), 100.0 * share)
     };
-    let parts: Vec<String> = f.effects.iter().filter(|e| of(e)).map(part).collect();
-    parts.join(" and ")
+    listed(f.effects.iter().filter(|e| f.by.contains(&e.effect)).map(part))
+}
+
+/// Returns the effects that claim a part of a gap which they do not explain. Their single parts may add up to
+/// more than the gap.
+fn claimed(f: &Finding) -> String {
+    listed(f.effects.iter().filter(|e| e.claimed).map(|e| e.effect.name().to_string()))
+}
+
+fn listed(names: impl Iterator<Item = String>) -> String {
+    names.collect::<Vec<_>>().join(" and ")
 }
