@@ -120,7 +120,7 @@ class Crossing(sites.Sites):
         constant = congestion == "Mbps"
         others = [6000 + i for i in range(1 if constant else outside)]
         ping = self.start(
-            0, *PRIORITY, "ping", "-i", "0.1", "-c", int(10 * (settle + seconds)), "-W", "1", inner(2, 1),
+            0, *PRIORITY, "ping", "-i", "0.1", "-w", settle + seconds, "-W", "1", inner(2, 1),
             stdout=subprocess.PIPE, text=True,
         )
         kind = "udp:" if constant else ""
