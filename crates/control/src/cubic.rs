@@ -19,16 +19,20 @@
 //! timeout of the same, idle time   as Reno
 //! ```
 //!
-//! The first slow start is HyStart++ [RFC 9406]. The later ones, and the first one without
-//! `hystart`, are that of RFC 5681. Without `hystart_plus` it is HyStart as in Linux, after a time-out too.
+//! `slow_start` chooses the first slow start: HyStart++ [RFC 9406] by default. The later ones are that of RFC 5681;
+//! HyStart as in Linux and SEARCH begin again after a time-out.
 //!
 //! Departures from the source: `docs/src/models/cubic.md`.
 
-use crate::hystart::{Classic, HyStart};
 use crate::prelude::*;
+pub use crate::start::SlowStart;
+use crate::start::{Later, OVER, STAGES, Start, Step};
 use crate::tcp_window::{
     ECN, RACK, SACK, TEN_PACKETS, TcpWindow, marks, rack, recovery, shows_window,
 };
+use accord_family::Field;
+
+const SEARCH: &str = "[draft-chung-ccwg-search]";
 
 accord_family::params! {
     /// The parameters of CUBIC.
@@ -41,10 +45,26 @@ accord_family::params! {
         pub fast_convergence: bool = flag("true").source("[RFC 9438 §4.7]"),
         /// Reno's window grows by a packet per round trip once it is the window before the loss; Linux goes on with less.
         pub alpha_one: bool = flag("true").source("[RFC 9438 §4.3]"),
-        /// Ends slow start when the round-trip time rises, by HyStart++.
-        pub hystart: bool = flag("true").source("[RFC 9406]"),
-        /// HyStart is HyStart++, whose slow start goes on for five slower rounds; Linux ends it at once.
-        pub hystart_plus: bool = flag("true").source("[RFC 9406]"),
+        /// First slow start: until a loss (plain), HyStart++, the HyStart of Linux, SEARCH or Rapid Start.
+        pub slow_start: SlowStart = choice("hystart-plus", SlowStart::WORDS).source("hystart-plus is [RFC 9406], search is [draft-chung-ccwg-search], rapid is [draft-kazuho-ccwg-rapid-start-02]"),
+        /// Window over which SEARCH counts deliveries, in first round-trip times.
+        pub search_window: f64 = number("3.5", 1.0, 100.0).source(SEARCH),
+        /// Bins of this window.
+        pub search_bins: u64 = integer("10", 2, 1000).symbol("W").source(SEARCH),
+        /// Bins kept beyond the window, for round-trip times that grow.
+        pub search_extra: u64 = integer("15", 3, 1000).source(SEARCH),
+        /// Part of the expected deliveries whose absence ends slow start.
+        pub search_threshold: f64 = number("0.35", 0.01, 1.0).source(SEARCH),
+        /// The end of SEARCH takes the data of two round trips off the window.
+        pub search_rollback: bool = flag("false").source(SEARCH),
+        /// Rise of the round-trip time, as a part of the smallest, up to which Rapid Start triples the window.
+        pub rapid_rise: f64 = number("0.1", 0.0, 10.0).source("[draft-kazuho-ccwg-rapid-start-02 §3.2]"),
+        /// Largest such rise.
+        pub rapid_rise_time: Duration = duration("4 ms").source("[draft-kazuho-ccwg-rapid-start-02 §3.2]"),
+        /// Weight of the acknowledged data in the recovery after Rapid Start.
+        pub rapid_k: f64 = number("0.6667", 0.0, 1.0).symbol("K").source("[draft-kazuho-ccwg-rapid-start-02 §3.3.1]"),
+        /// W_max after that recovery, in estimates of the data that path and queue hold.
+        pub rapid_w_max: f64 = number("2", 1.0, 3.0).source("[draft-kazuho-ccwg-rapid-start, working copy §3.3.3]"),
         pub initial_window: Size = TEN_PACKETS,
         pub sack: bool = SACK.default("true"),
         pub rack: bool = RACK,
@@ -74,6 +94,12 @@ pub static FAMILY: Family = Family {
             Quantity::Bytes,
             "W_est, the window of Reno in its place; absent outside of congestion avoidance.",
         ),
+        Inner::new("cubic.slow_start", Quantity::State(STAGES), "The stage of slow start."),
+        Inner::new(
+            "cubic.missing",
+            Quantity::Number,
+            "The part of the expected deliveries that SEARCH misses; absent before its first verdict.",
+        ),
     ],
     kernel: Some("cubic"),
     page: "models/cubic.md",
@@ -86,7 +112,10 @@ fn dynamics(values: &Values, facts: &FlowFacts) -> WindowDynamics {
         law: WindowLaw::Cubic {
             c: values.number("c"),
             beta: values.number("beta"),
-            hystart: values.flag("hystart"),
+            hystart: matches!(
+                SlowStart::of(values, "slow_start"),
+                SlowStart::HyStartPlus | SlowStart::HyStart
+            ),
         },
         initial: values.size("initial_window").bytes_f64(facts.packet),
         window_clocked: true,
@@ -117,26 +146,18 @@ struct State {
     beta: f64,
     fast_convergence: bool,
     alpha_one: bool,
-    /// The state of the first slow start, until that is over.
-    hystart: Option<Start>,
-    /// True if HyStart is that of Linux.
-    classic: bool,
+    /// The state of the first slow start, until that and a recovery of its own are over.
+    start: Option<Start>,
+    later: Later,
     /// W_max in packets. It is zero if the last congestion avoidance did not end by a loss.
     w_max: f64,
     /// The window before the last reduction, in packets.
     prior: f64,
     epoch: Option<Epoch>,
-    /// The state (`w_max`, `prior`, `epoch`, `hystart`) before the last response to a loss.
+    /// The state (`w_max`, `prior`, `epoch`, `start`) before the last response to a loss.
     before: Option<Box<State>>,
     /// The time at which the last acknowledgement arrived.
     heard: Time,
-}
-
-/// A form of HyStart.
-#[derive(Clone, Debug)]
-enum Start {
-    Plus(HyStart),
-    Classic(Classic),
 }
 
 /// A stage of congestion avoidance.
@@ -154,20 +175,25 @@ struct Epoch {
 impl Cubic {
     /// Creates a controller for packets of `packet` bytes.
     pub fn new(values: &Values, packet: Bytes) -> Cubic {
+        let is_rapid = SlowStart::of(values, "slow_start") == SlowStart::Rapid;
+        let repair = rack(values, recovery(values));
         Cubic {
             cwnd: TcpWindow::new(values, packet),
             fraction: 0.0,
-            capabilities: Capabilities { marks: marks(values), ..rack(values, recovery(values)) },
+            capabilities: Capabilities {
+                marks: marks(values),
+                // Its recovery counts lost packets, and moves the window that the other one sets once.
+                deliveries: is_rapid,
+                proportional: repair.proportional && !is_rapid,
+                ..repair
+            },
             state: Box::new(State {
                 c: values.number("c"),
                 beta: values.number("beta"),
                 fast_convergence: values.flag("fast_convergence"),
                 alpha_one: values.flag("alpha_one"),
-                hystart: values.flag("hystart").then(|| match values.flag("hystart_plus") {
-                    true => Start::Plus(HyStart::new()),
-                    false => Start::Classic(Classic::new(Time::ZERO)),
-                }),
-                classic: values.flag("hystart") && !values.flag("hystart_plus"),
+                start: Start::first(values),
+                later: Later::new(values),
                 w_max: 0.0,
                 prior: 0.0,
                 epoch: None,
@@ -183,7 +209,7 @@ impl Cubic {
     }
 
     fn slow_start(&mut self, ack: &Acked, path: &PathView, now: Time) {
-        let Some(hystart) = &mut self.state.hystart else {
+        let Some(start) = &mut self.state.start else {
             if ack.window_limited {
                 self.cwnd.grow_slow_start(ack.bytes);
             }
@@ -191,20 +217,37 @@ impl Cubic {
         };
         // Rounds and their samples count on each acknowledgement [RFC 9406 §4.2].
         let (window, packet) = (self.cwnd.window, self.cwnd.packet);
-        let step = match hystart {
-            Start::Plus(hystart) => hystart.on_ack(ack, packet),
-            Start::Classic(hystart) => {
-                let ends = hystart.ends(ack, (window, packet), path.srtt, now);
-                (!ends).then_some(ack.bytes.get())
+        match start.on_ack(ack, (window, packet), path, now) {
+            Step::Grow(step) if ack.window_limited => self.cwnd.grow(step),
+            Step::Grow(_) => {}
+            Step::End(less) => {
+                // SEARCH begins again after an idle time.
+                if !matches!(start, Start::Search(_)) {
+                    self.state.start = None;
+                }
+                self.cwnd.end_slow_start(less);
             }
-        };
-        match step {
-            Some(step) if ack.window_limited => self.cwnd.grow(step),
-            Some(_) => {}
-            None => {
-                self.state.hystart = None;
-                self.cwnd.ssthresh = self.cwnd.window;
+        }
+    }
+
+    /// Takes an acknowledgement in a recovery.
+    fn recover(&mut self, ack: &Acked) {
+        match &mut self.state.start {
+            Some(Start::Search(search)) => search.count(ack.bytes),
+            Some(Start::Rapid(rapid)) => {
+                if let Some(window) = rapid.shrink(ack.bytes.get(), 0) {
+                    self.cwnd.settle(window);
+                }
             }
+            _ => {}
+        }
+    }
+
+    /// Begins congestion avoidance after the recovery from Rapid Start.
+    fn hand_over(&mut self) {
+        let window = self.packets();
+        if let Some(Start::Rapid(rapid)) = self.state.start.take() {
+            (self.state.prior, self.state.w_max) = rapid.hand_over(window);
         }
     }
 
@@ -253,7 +296,11 @@ impl Controller for Cubic {
             self.pause(gap);
         }
         if ack.in_recovery {
+            self.recover(ack);
             return;
+        }
+        if self.state.start.as_ref().is_some_and(Start::recovers) {
+            self.hand_over();
         }
         if self.cwnd.in_slow_start() {
             self.slow_start(ack, path, now);
@@ -271,8 +318,17 @@ impl Controller for Cubic {
         }
         state.epoch = None;
         let timed_out = matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout);
-        state.hystart = (timed_out && state.classic).then(|| Start::Classic(Classic::new(now)));
         self.fraction = 0.0;
+        if let Some(Start::Rapid(rapid)) = &mut state.start
+            && !timed_out
+            && !rapid.recovers()
+        {
+            self.cwnd.save();
+            let window = rapid.begin_recovery(&self.cwnd);
+            self.cwnd.settle(window);
+            return;
+        }
+        state.start = if timed_out { state.later.begin(now) } else { None };
         let beta = state.beta;
         // `prior` is the window when the threshold was last set [RFC 9438 §4.1.2].
         if what != Congestion::RepeatedTimeout {
@@ -290,6 +346,14 @@ impl Controller for Cubic {
         }
     }
 
+    fn on_lost(&mut self, packet: &Lost, _: Time) {
+        if let Some(Start::Rapid(rapid)) = &mut self.state.start
+            && let Some(window) = rapid.lose(packet.size)
+        {
+            self.cwnd.settle(window);
+        }
+    }
+
     /// [RFC 9438 §4.9]: the stage resumes where it was, and its time has continued.
     fn on_spurious(&mut self, _: Time) {
         if let Some(before) = self.state.before.take() {
@@ -302,18 +366,29 @@ impl Controller for Cubic {
         // Slow start leads back to the threshold, where a new stage begins.
         self.state.epoch = None;
         self.fraction = 0.0;
+        if let Some(Start::Search(search)) = &mut self.state.start {
+            search.reset();
+        }
         self.cwnd.restart_idle();
     }
 
     fn inner(&self, values: &mut Vec<f64>) {
         let packet = self.cwnd.packet as f64;
-        let State { epoch, w_max, .. } = &*self.state;
+        let State { epoch, w_max, start, .. } = &*self.state;
         let of_epoch = |of: fn(&Epoch) -> f64| epoch.as_ref().map_or(f64::NAN, of);
         let w_max = if *w_max > 0.0 { *w_max } else { f64::NAN };
+        let stage = match start {
+            Some(start) if self.cwnd.in_slow_start() || start.recovers() => start.stage(),
+            None if self.cwnd.in_slow_start() => 0.0,
+            _ => OVER,
+        };
+        let missing = start.as_ref().and_then(Start::missing);
         values.extend([
             packet * epoch.as_ref().map_or(w_max, |epoch| epoch.w_max),
             of_epoch(|epoch| epoch.k),
             packet * of_epoch(|epoch| epoch.w_est),
+            stage,
+            missing.unwrap_or(f64::NAN),
         ]);
     }
 

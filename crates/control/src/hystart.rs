@@ -134,6 +134,11 @@ impl HyStart {
         })
     }
 
+    /// Returns true in conservative slow start.
+    pub fn is_conservative(&self) -> bool {
+        self.conservative.is_some()
+    }
+
     fn judge(&mut self) {
         if self.samples < SAMPLES {
             return;

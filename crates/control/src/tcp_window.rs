@@ -145,8 +145,24 @@ impl TcpWindow {
     pub fn keep(&mut self, part: f64, path: &PathView) {
         self.save();
         let kept = (part * path.in_flight.as_f64()).round() as u64;
-        self.window = kept.max(2 * self.packet);
-        self.ssthresh = self.window;
+        self.settle(kept.max(2 * self.packet));
+    }
+
+    /// Continues from exactly `window` in congestion avoidance.
+    pub fn settle(&mut self, window: u64) {
+        self.window = window;
+        self.ssthresh = window;
+    }
+
+    /// Ends slow start with a window smaller by `less` bytes, but not below the initial one.
+    pub fn end_slow_start(&mut self, less: u64) {
+        let least = self.window.min(self.initial);
+        self.settle(self.window.saturating_sub(less).max(least));
+    }
+
+    /// The window at the start in bytes.
+    pub fn initial(&self) -> u64 {
+        self.initial
     }
 
     /// Reacts to congestion as Reno: keeps half of the bytes in flight, and starts again from one

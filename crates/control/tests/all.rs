@@ -3,6 +3,8 @@
 mod common;
 #[path = "common/bbr3_flow.rs"]
 mod flow;
+#[path = "common/script.rs"]
+mod script;
 #[path = "../../aqm/tests/common/any_values.rs"]
 mod values;
 
@@ -27,7 +29,9 @@ mod multcp;
 mod papers;
 mod pauses;
 mod prague;
+mod rapid;
 mod reno;
+mod search;
 mod service;
 mod vegas;
 mod vegas_rem;

@@ -6,7 +6,8 @@ use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
 
 fn cubic(initial: &str, hystart: bool) -> AnyController {
-    build("cubic", &[("initial_window", text(initial)), ("hystart", Raw::Flag(hystart))])
+    let slow_start = if hystart { "hystart-plus" } else { "plain" };
+    build("cubic", &[("initial_window", text(initial)), ("slow_start", text(slow_start))])
 }
 
 /// In congestion avoidance after a loss at a window of `packets` packets.

@@ -3,7 +3,6 @@
 
 use crate::common::{ACK, PACKET, Paced, build, path, text, window};
 use accord_control::{Acked, AnyController, Congestion, Controller};
-use accord_family::Raw;
 use accord_units::{Bytes, Duration, Time};
 
 /// The growth of the window per packet, in packets: in slow start, and in conservative slow start,
@@ -190,13 +189,13 @@ fn after_hystart_the_cubic_begins_at_its_plateau() {
     }
 }
 
-/// `hystart_plus = false` is HyStart of Linux, which ends slow start at once: on the ninth sample of a round
+/// `slow_start = "hystart"` is that of Linux, which ends slow start at once: on the ninth sample of a round
 /// whose smallest round-trip time is an eighth above that of the connection, or when acknowledgements have
 /// come for half of that time, each within 2 ms of the one before.
 #[test]
 fn the_hystart_of_linux_ends_slow_start_at_once() {
     let begin = |initial: &str| {
-        let parameters = [("initial_window", text(initial)), ("hystart_plus", Raw::Flag(false))];
+        let parameters = [("initial_window", text(initial)), ("slow_start", text("hystart"))];
         let mut rounds = Rounds { cubic: build("cubic", &parameters), now: Time::ZERO };
         rounds.rounds(3, 100.0);
         assert!(rounds.in_slow_start());

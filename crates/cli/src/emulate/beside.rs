@@ -15,7 +15,7 @@ const DATA: f64 = 0.5;
 pub fn controller(name: &str) -> String {
     match name {
         "cubic" => {
-            "{ name = \"cubic\", rack = true, alpha_one = false, hystart_plus = false }".into()
+            "{ name = \"cubic\", rack = true, alpha_one = false, slow_start = \"hystart\" }".into()
         }
         "reno" => "{ name = \"newreno\", rack = true }".into(),
         "bbr" => quote("bbr1"),
