@@ -324,7 +324,7 @@ impl Controller for Cubic {
             && !rapid.recovers()
         {
             self.cwnd.save();
-            let window = rapid.begin_recovery(&self.cwnd);
+            let window = rapid.begin_recovery(&self.cwnd, path.in_flight);
             self.cwnd.settle(window);
             return;
         }

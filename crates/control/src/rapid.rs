@@ -36,8 +36,18 @@ pub(crate) struct Rapid {
     triples: bool,
     /// The bytes found lost since the last acknowledgement outside of the recovery.
     lost: u64,
-    /// The window of the recovery, and its least value, in bytes.
-    recovery: Option<(f64, f64)>,
+    recovery: Option<Recovery>,
+}
+
+/// The state of the recovery, in bytes.
+#[derive(Clone, Copy, Debug)]
+struct Recovery {
+    window: f64,
+    /// The least window.
+    least: f64,
+    /// The data in flight at the begin that is neither acknowledged nor lost yet. Later data does not count: in TCP a
+    /// recovery lasts until the repairs have arrived.
+    left: u64,
 }
 
 /// The smallest round-trip times of the latest quarters of a span, the newest first.
@@ -94,14 +104,16 @@ impl Rapid {
         ack.bytes.get().saturating_mul(1 + u64::from(self.triples))
     }
 
-    /// Begins the recovery from this window. Returns the window then.
-    pub fn begin_recovery(&mut self, cwnd: &TcpWindow) -> u64 {
+    /// Begins the recovery from this window with this data in flight. Returns the window then.
+    pub fn begin_recovery(&mut self, cwnd: &TcpWindow, in_flight: Bytes) -> u64 {
         let before = cwnd.window as f64;
         let least = (self.beta * before / OVERSHOOT)
             .max(self.beta * before.min(cwnd.initial() as f64))
             .max(2.0 * cwnd.packet as f64);
-        self.recovery = Some(((self.lost_part() * before).max(least), least));
+        let window = (self.lost_part() * before).max(least);
         // The loss that begins a recovery has its cut already.
+        let left = in_flight.get().min(cwnd.window).saturating_sub(cwnd.packet);
+        self.recovery = Some(Recovery { window, least, left });
         let others = self.lost.saturating_sub(cwnd.packet);
         self.shrink(0, others).unwrap_or(cwnd.window)
     }
@@ -124,10 +136,14 @@ impl Rapid {
 
     /// Takes bytes acknowledged and lost in the recovery. Returns its window.
     pub fn shrink(&mut self, acked: u64, lost: u64) -> Option<u64> {
-        let less = self.acked_part * acked as f64 + self.lost_part() * lost as f64;
-        let (window, least) = self.recovery.as_mut()?;
-        *window = (*window - less).max(*least);
-        Some(window.round() as u64)
+        let (acked_part, lost_part) = (self.acked_part, self.lost_part());
+        let recovery = self.recovery.as_mut()?;
+        let lost = lost.min(recovery.left);
+        let acked = acked.min(recovery.left - lost);
+        recovery.left -= lost + acked;
+        let less = acked_part * acked as f64 + lost_part * lost as f64;
+        recovery.window = (recovery.window - less).max(recovery.least);
+        Some(recovery.window.round() as u64)
     }
 
     /// Returns the estimate of the data that path and queue hold, of a window at the end of the recovery, and W_max.

@@ -28,6 +28,7 @@ mod rack;
 mod rack_rules;
 mod round_trip;
 mod rules;
+mod starts;
 mod stream;
 mod tunnel;
 mod validated;
