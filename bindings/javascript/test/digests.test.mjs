@@ -70,7 +70,7 @@ set = ["topology.dumbbell.queue.discipline"]
 values = ["droptail", "red", "codel", "avq", "rem"]
 `;
   const fluid = ["monaco", "vegas", "vegas-k", "vegas-rem", "reno", "newreno", "cubic"];
-  const others = ["multcp", "bbr1", "bbr3", "dctcp", "prague", "copa", "ledbat", "ledbat-pp"];
+  const others = ["multcp", "bbr1", "bbr3", "c4", "dctcp", "prague", "copa", "ledbat", "ledbat-pp"];
   const [some, all] = [5 * fluid.length, 5 * others.length];
   assert.deepEqual(compare(pairs(fluid), ["fluid", "packet"]), { theory: 0, fluid: some, packet: some });
   assert.deepEqual(compare(pairs(others), ["packet"]), { theory: 0, fluid: 0, packet: all });

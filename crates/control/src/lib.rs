@@ -47,6 +47,7 @@
 mod acc;
 pub mod bbr1;
 pub mod bbr3;
+pub mod c4;
 pub mod copa;
 pub mod cubic;
 pub mod dctcp;
@@ -81,6 +82,7 @@ pub mod vegas_rem;
 pub use acc::Acc;
 pub use bbr1::Bbr1;
 pub use bbr3::Bbr3;
+pub use c4::C4;
 pub use copa::Copa;
 pub use cubic::Cubic;
 pub use dctcp::Dctcp;

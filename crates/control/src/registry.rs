@@ -1,7 +1,7 @@
 //! The registry of the controllers of this crate.
 
 use crate::{
-    Acc, Bbr1, Bbr3, Copa, Cubic, Dctcp, Ledbat, LedbatPp, MulTcp, Prague, Reno, Unresponsive,
+    Acc, Bbr1, Bbr3, C4, Copa, Cubic, Dctcp, Ledbat, LedbatPp, MulTcp, Prague, Reno, Unresponsive,
     Vegas, VegasRem,
 };
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 use crate::{PathView, Report};
 use crate::{
-    bbr1, bbr3, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, prague, reno, unresponsive,
+    bbr1, bbr3, c4, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, prague, reno, unresponsive,
     vegas, vegas_rem,
 };
 use accord_family::{Family, Service};
@@ -185,6 +185,8 @@ any_controller! {
         Bbr1(Box<Bbr1>),
     bbr3::FAMILY => /// BBR version 3.
         Bbr3(Box<Bbr3>),
+    c4::FAMILY => /// C4.
+        C4(Box<C4>),
     dctcp::FAMILY => /// DCTCP.
         Dctcp(Box<Dctcp>),
     prague::FAMILY => /// Prague.

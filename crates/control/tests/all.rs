@@ -14,6 +14,8 @@ mod bbr1;
 mod bbr3;
 mod bbr3_rules;
 mod bbr3_window;
+mod c4;
+mod c4_oracle;
 mod config;
 mod copa_mode;
 mod cubic;

@@ -43,5 +43,5 @@ fn defaults_are_within_the_rfcs_at_usual_packets() {
         }
     }
     tens.sort_unstable();
-    assert_eq!(tens, ["bbr1", "bbr3", "copa", "cubic", "dctcp", "newreno", "prague"]);
+    assert_eq!(tens, ["bbr1", "bbr3", "c4", "copa", "cubic", "dctcp", "newreno", "prague"]);
 }
