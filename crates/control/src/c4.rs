@@ -115,7 +115,7 @@ pub static FAMILY: Family = Family {
 pub enum State {
     /// The rate doubles per era.
     Initial,
-    /// The flow sends less than the nominal rate, and learns what its last state achieved.
+    /// The flow sends less than the nominal rate, and sees the success of the state before.
     Recovery,
     /// The flow sends the nominal rate.
     Cruising,
@@ -181,7 +181,7 @@ pub struct C4 {
     /// The largest rate since the last recovery, and the successive recoveries with congestion [§5.5.2].
     recent_rate: f64,
     congestions: u32,
-    /// True once the path has jittered so much that the initial state was entered again.
+    /// True once jitter has begun the initial state again.
     restarted: bool,
     /// True if marks were the signal of this recovery.
     excess_marks: bool,
@@ -326,17 +326,19 @@ impl C4 {
         let mut window = if known { self.data_at(pace) } else { self.initial };
         if self.state == State::Initial {
             window = window.max(self.initial_cwnd);
+            let mut pace = pace;
             if self.initial_events > 0 {
-                let mut pace = pace.max(INITIAL_PACE);
+                pace = pace.max(INITIAL_PACE);
                 if self.peak.rate > pace {
                     pace = (pace + self.peak.rate) / 2.0;
                     window = window.max(self.srtt.as_secs_f64() * self.peak.rate / 2.0);
                 }
-                self.pace = Some(pace);
             }
+            self.pace = (pace > 0.0).then_some(pace);
             self.initial_cwnd = window.min(LARGEST);
         } else {
-            let margin = self.config.margin.min(Duration::from_ps(self.nominal_max_rtt.as_ps() / 4));
+            let margin =
+                self.config.margin.min(Duration::from_ps(self.nominal_max_rtt.as_ps() / 4));
             window += margin.as_secs_f64() * pace;
             if matches!(self.state, State::Probing | State::Pushing) {
                 // At least a packet more, or the probe would not be seen.

@@ -9,8 +9,8 @@ use crate::{
 };
 use crate::{PathView, Report};
 use crate::{
-    bbr1, bbr3, c4, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, prague, reno, unresponsive,
-    vegas, vegas_rem,
+    bbr1, bbr3, c4, copa, cubic, dctcp, ledbat, ledbat_pp, monaco, multcp, prague, reno,
+    unresponsive, vegas, vegas_rem,
 };
 use accord_family::{Family, Service};
 use accord_units::{Bytes, Duration, Rate, Time};

@@ -1,5 +1,5 @@
-//! C4 against its authors' program: the same events, the same windows and paces. `tools/c4/run` records the
-//! program in closed loop over ten paths.
+//! C4 against its authors' program: the same events, the same windows and paces. The record has the
+//! events and the answers of the program, which ran in closed loop over ten simulated paths.
 
 use accord_control::c4::Config;
 use accord_control::{Acked, C4, Controller, Delivery, Lost, PathView};
@@ -40,7 +40,9 @@ impl Flow {
 
     /// Takes an acknowledgement, and compares the answer with that of the program.
     fn acknowledge(&mut self, fields: &[u64], place: &str) {
-        let &[at, rtt, acked, prior, interval, limited, marked, window, pace, state] = fields else {
+        let &[at, rtt, acked, prior, settled, interval, limited, marked, window, pace, state] =
+            fields
+        else {
             panic!("{place}: {fields:?}");
         };
         let now = Time::ZERO + Duration::from_us(at);
@@ -84,7 +86,8 @@ impl Flow {
             total: self.total,
             acked,
             rtt: sample,
-            prior,
+            // The program counts eras by packets below the first hole, the transport by the newest one.
+            prior: settled,
             delivered,
             interval: Duration::from_us(interval),
             rate,
@@ -97,14 +100,16 @@ impl Flow {
         self.c4.on_delivery(&delivery, &path, now);
         let allowance = self.c4.allowance();
         let ours = allowance.pacing.expect("a pace after an acknowledgement").as_bps_f64() / 8.0;
-        for (what, ours, theirs) in [
-            ("window", allowance.window.as_f64(), window as f64),
-            ("pace", ours, pace as f64),
-        ] {
+        for (what, ours, theirs) in
+            [("window", allowance.window.as_f64(), window as f64), ("pace", ours, pace as f64)]
+        {
             let difference = (ours / theirs - 1.0).abs();
             self.worst = self.worst.max(difference);
             let is = self.c4.state();
-            assert!(difference <= TOLERANCE, "{place}: {what} {ours} in {is:?}, {theirs} in {state}");
+            assert!(
+                difference <= TOLERANCE,
+                "{place}: {what} {ours} in {is:?}, {theirs} in {state}"
+            );
         }
         self.states[state as usize] += 1;
     }

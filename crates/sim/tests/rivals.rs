@@ -104,6 +104,23 @@ fn bbr3_and_cubic_starve_neither() {
     assert!(o.utilisation() > 0.95, "{}", o.utilisation());
 }
 
+/// A flow of C4 finds the rate, and keeps its queue within the margin of its window: 15 ms at most
+/// [draft-huitema-ccwg-c4-spec-04 §4.1].
+#[test]
+fn c4_uses_the_link_with_a_short_queue() {
+    let o = outcome(&[("c4", 0)], DEEP, (20, 60));
+    assert!(o.utilisation() > 0.95, "{}", o.utilisation());
+    assert!(o.delay < 15.0, "{}", o.delay);
+}
+
+/// The sensitivity makes the faster of two flows back off first [draft-huitema-ccwg-c4-spec-04 §5.1].
+#[test]
+fn c4_flows_share_approximately_fairly() {
+    let o = outcome(&[("c4", 0), ("c4", 10)], DEEP, (60, 180));
+    assert!(o.jain() > 0.9, "{}", o.jain());
+    assert!(o.utilisation() > 0.95, "{}", o.utilisation());
+}
+
 /// Flows of DCTCP converge to fair shares, with a queue about K + N [Alizadeh10 §3.3, §4.1].
 #[test]
 fn dctcp_flows_share_fairly_at_the_threshold() {

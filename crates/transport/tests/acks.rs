@@ -213,7 +213,8 @@ fn every_family_with_blocks_times_packets_behind_a_hole() {
         }
     }
     seen.sort_unstable();
-    let expected = ["bbr1", "bbr3", "c4", "copa", "ledbat", "ledbat-pp", "vegas", "vegas-k", "vegas-rem"];
+    let expected =
+        ["bbr1", "bbr3", "c4", "copa", "ledbat", "ledbat-pp", "vegas", "vegas-k", "vegas-rem"];
     assert_eq!(seen, expected);
 }
 

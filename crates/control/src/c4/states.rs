@@ -1,7 +1,7 @@
 //! The states of C4, and the judgement of their success [draft-huitema-ccwg-c4-spec-04 §4].
 
 use super::signals::Signal;
-use super::{C4, LARGEST, MIN_MAX_RTT, Push, State};
+use super::{C4, Config, LARGEST, MIN_MAX_RTT, Push, State};
 use crate::Delivery;
 use accord_units::Duration;
 
@@ -126,8 +126,9 @@ impl C4 {
     }
 
     fn enter_probing(&mut self, from: u64) {
+        let after_marks = self.level == 0;
         let Config { probe_alpha, probe_alpha_marks, .. } = self.config;
-        self.alpha = if self.level == 0 { probe_alpha_marks } else { probe_alpha };
+        self.alpha = if after_marks { probe_alpha_marks } else { probe_alpha };
         self.push.alpha = self.alpha;
         self.begin_era(from);
         self.state = State::Probing;
@@ -200,8 +201,12 @@ impl C4 {
                 }
             }
             State::Probing => self.enter_recovery(None, from),
-            State::Pushing if !self.goes_on_pushing(from) => self.enter_recovery(None, from),
-            State::Pushing | State::Initial => {}
+            State::Pushing => {
+                if !self.goes_on_pushing(from) {
+                    self.enter_recovery(None, from);
+                }
+            }
+            State::Initial => {}
         }
     }
 }
