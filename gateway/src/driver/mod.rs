@@ -11,6 +11,7 @@ mod notify;
 mod offload;
 mod socket;
 mod watch;
+mod ways;
 
 use self::ask::{Ask, Order, parse};
 use self::device::Device;
@@ -392,7 +393,7 @@ impl<'a> Driver<'a> {
             return;
         }
         self.next_attempt = now + AGAIN;
-        let restored = match self.device.restore(&self.site) {
+        let restored = match self.device.ways.restore() {
             Ok(restored) => restored,
             // The device is gone. The next read from it ends the gateway.
             Err(_) => return,
@@ -498,7 +499,7 @@ impl<'a> Driver<'a> {
             ));
         }
         let keys = peer_keys(&site)?;
-        self.device.change(&self.site, &site)?;
+        self.device.ways.change(&site)?;
         let changed = self.gateway.reconfigure(&site, |s| s.set(&private, &keys));
         changed.map_err(RunError::Wrong)?;
         self.site = site;

@@ -1,0 +1,307 @@
+//! The addresses, routes, rules and guards that lead packets to the device.
+
+use crate::config::Site;
+use crate::error::RunError;
+use accord_host::Error as Unable;
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// The preference of the first of two rules, right before that of the kernel for its main table.
+const PREFERENCE: u32 = 32_764;
+
+/// The metric of guards. It is larger than those of other routes, so a guard applies only in their
+/// absence.
+const GUARD: u32 = 4_000_000_000;
+
+/// The number of packets that the device holds for us. Packets beyond it are dropped, so packets
+/// wait at the edge.
+const QUEUE: usize = 500;
+
+/// The addresses of a device, and the networks that are reached through it.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    device: String,
+    addresses: Vec<IpNet>,
+    networks: Vec<IpNet>,
+    mark: Option<u32>,
+    guard: bool,
+    /// The families of addresses (as options of iproute2) with rules for networks of all addresses.
+    rules: Vec<&'static str>,
+}
+
+impl Ways {
+    /// Creates the ways of a site, of which none is set.
+    pub fn new(site: &Site) -> Ways {
+        let interface = &site.interface;
+        Ways {
+            device: interface.device.clone(),
+            addresses: interface.addresses.clone(),
+            networks: networks(site),
+            mark: interface.fwmark,
+            guard: interface.guard,
+            rules: Vec::new(),
+        }
+    }
+
+    /// Sets the guards, which need no device.
+    pub fn guard(&self) -> Result<(), RunError> {
+        set_guards(self.mark, self.guard, &[], &self.networks)
+    }
+
+    /// Sets all others, and the device up.
+    pub fn set(&mut self, mtu: u16) -> Result<(), RunError> {
+        let device = &self.device;
+        let mut commands = String::new();
+        for address in &self.addresses {
+            commands += &format!("address replace {address} dev {device}\n");
+        }
+        commands += &format!("link set {device} mtu {mtu} txqueuelen {QUEUE} up\n");
+        ip(&commands)?;
+        set_routes(device, self.mark, &[], &self.networks)?;
+        self.rules = set_rules(self.mark, &[], &self.networks)?;
+        Ok(())
+    }
+
+    /// Changes the networks to those of another site file.
+    pub fn change(&mut self, after: &Site) -> Result<(), RunError> {
+        let (old, new) = (&self.networks, networks(after));
+        set_routes(&self.device, self.mark, old, &new)?;
+        set_guards(self.mark, self.guard, old, &new)?;
+        self.rules = set_rules(self.mark, &self.rules, &new)?;
+        self.networks = new;
+        Ok(())
+    }
+
+    /// Removes the rules. Routes disappear with the device.
+    pub fn remove(&self) {
+        let _ = set_rules(self.mark, &self.rules, &[]);
+    }
+
+    /// Restores the addresses, routes and rules of a site that were removed, such as those of a device that
+    /// was down. Returns the number of those restored, and the routes that cannot be.
+    pub fn restore(&self) -> Result<Restored, RunError> {
+        let (name, mut restored) = (&self.device, Restored::default());
+        let shown = ip_output(&["-o", "address", "show", "dev", name], "")?;
+        let there = |own: &&IpNet| shown.split_whitespace().any(|word| word == own.to_string());
+        for own in self.addresses.iter().filter(|own| !there(own)) {
+            ip(&format!("address replace {own} dev {name}\n"))?;
+            restored.set += 1;
+        }
+        set_guards(self.mark, self.guard, &self.networks, &self.networks)?;
+        let own = routes(name, self.mark)?;
+        for network in self.networks.iter().filter(|n| !own.contains(n)) {
+            match set_routes(name, self.mark, &[], &[*network]) {
+                Ok(()) => restored.set += 1,
+                Err(why) => {
+                    restored.missing.push(*network);
+                    restored.why = why.to_string();
+                }
+            }
+        }
+        for family in &self.rules {
+            let preference = (PREFERENCE + 1).to_string();
+            if ip_output(&[family, "rule", "show", "pref", &preference], "")?.trim().is_empty() {
+                set_rules(self.mark, &[], &self.networks)?;
+                restored.set += 1;
+                break;
+            }
+        }
+        Ok(restored)
+    }
+}
+
+fn networks(site: &Site) -> Vec<IpNet> {
+    let networks = site.peers.iter().flat_map(|p| &p.networks);
+    networks.copied().collect()
+}
+
+/// The addresses and routes that were removed.
+#[derive(Debug, Default)]
+pub struct Restored {
+    /// The number of addresses, routes and rules that were set again.
+    pub set: usize,
+    /// The networks without a route to the device.
+    pub missing: Vec<IpNet>,
+    /// The reason why the last of them has none.
+    pub why: String,
+}
+
+/// Returns the networks with a route to a device: in the main table, or for all addresses in the table of the
+/// mark.
+fn routes(device: &str, mark: Option<u32>) -> Result<Vec<IpNet>, RunError> {
+    let mut shown = String::new();
+    for family in ["-4", "-6"] {
+        shown += &ip_output(&[family, "route", "show", "dev", device], "")?;
+        if let Some(mark) = mark {
+            // The table exists only with a route in it.
+            let table = mark.to_string();
+            let words = [family, "route", "show", "table", &table, "dev", device];
+            let all = ip_output(&words, "").unwrap_or_default();
+            let all = all.lines().filter(|line| line.starts_with("default"));
+            let family = if family == "-4" { "0.0.0.0/0\n" } else { "::/0\n" };
+            shown.extend(all.map(|_| family));
+        }
+    }
+    Ok(shown.lines().filter_map(destination).collect())
+}
+
+/// Returns the networks with a guard.
+fn guards(mark: Option<u32>) -> Result<Vec<IpNet>, RunError> {
+    let metric = format!("metric {GUARD}");
+    let mut found = Vec::new();
+    for (family, all) in [("-4", "0.0.0.0/0"), ("-6", "::/0")] {
+        let mut shown = ip_output(&[family, "route", "show", "type", "blackhole"], "")?;
+        if let Some(mark) = mark {
+            let words = [family, "route", "show", "table", &mark.to_string(), "type", "blackhole"];
+            shown += &ip_output(&words, "").unwrap_or_default();
+        }
+        let lines = shown.lines().filter(|line| line.contains(&metric));
+        let words = lines.filter_map(|line| line.split_whitespace().nth(1));
+        found.extend(words.filter_map(|word| destination(word.replace("default", all).as_str())));
+    }
+    Ok(found)
+}
+
+/// Sets the guards of networks, which drop packets without another route. Removes the guards of networks that
+/// are gone, or all guards if `guard` is false.
+fn set_guards(
+    mark: Option<u32>,
+    guard: bool,
+    before: &[IpNet],
+    after: &[IpNet],
+) -> Result<(), RunError> {
+    let route = |n: &IpNet| match mark {
+        Some(mark) if n.prefix_len() == 0 => {
+            format!("blackhole {n} metric {GUARD} table {mark}\n")
+        }
+        _ => format!("blackhole {n} metric {GUARD}\n"),
+    };
+    let gone = (before.iter()).chain(after.iter().filter(|_| !guard));
+    let gone = gone.filter(|n| !guard || !after.contains(n));
+    let gone: String = gone.map(|n| format!("route del {}", route(n))).collect();
+    if !gone.is_empty() {
+        // Guards that do not exist count as removed.
+        let _ = ip_output(&["-force", "-batch", "-"], &gone);
+    }
+    if !guard {
+        return Ok(());
+    }
+    let there = guards(mark)?;
+    let new = after.iter().filter(|n| !there.contains(n));
+    ip(&new.map(|n| format!("route replace {}", route(n))).collect::<String>())
+}
+
+/// Replaces routes to the old networks by routes to the new ones. If the host has its own route to one of
+/// them, that route stays and nothing is changed. Networks of all addresses are in the routing table of the
+/// mark.
+fn set_routes(
+    device: &str,
+    mark: Option<u32>,
+    before: &[IpNet],
+    after: &[IpNet],
+) -> Result<(), RunError> {
+    let mut new: Vec<&IpNet> = after.iter().filter(|n| !before.contains(n)).collect();
+    if !new.is_empty() {
+        // A device that was kept already has its routes.
+        let own = ip_output(&["-4", "route", "show", "dev", device], "")?
+            + &ip_output(&["-6", "route", "show", "dev", device], "")?;
+        let own: Vec<IpNet> = own.lines().filter_map(destination).collect();
+        new.retain(|n| !own.contains(n));
+    }
+    let route = |n: &IpNet| match mark {
+        Some(mark) if n.prefix_len() == 0 => format!("{n} dev {device} table {mark}\n"),
+        _ => format!("{n} dev {device}\n"),
+    };
+    // The table of the mark contains no other routes.
+    let verb = |n: &IpNet| if n.prefix_len() == 0 { "replace" } else { "add" };
+    let delete = |n: &IpNet| format!("route del {}", route(n));
+    for (done, network) in new.iter().enumerate() {
+        let added = ip(&format!("route {} {}", verb(network), route(network)));
+        if let Err(e) = added {
+            let undo: String = new[..done].iter().map(|n| delete(n)).collect();
+            let _ = ip(&undo);
+            return Err(match e {
+                RunError::Unable(why) if why.ends_with("File exists") => RunError::Unable(format!(
+                    "the host has another route to {network}, which is not replaced: delete it, \
+                         or give it a larger metric"
+                )),
+                other => other,
+            });
+        }
+    }
+    let gone: String = before.iter().filter(|n| !after.contains(n)).map(delete).collect();
+    if !gone.is_empty() {
+        // Those that are not there are none the less gone.
+        let _ = ip_output(&["-force", "-batch", "-"], &gone);
+    }
+    Ok(())
+}
+
+/// Sets the rules by which unmarked packets use a network of all addresses, if there is one, and marked
+/// packets the host's routes. Routes of the host that are narrower than its default stay in force. Returns
+/// the families that now have rules.
+fn set_rules(
+    mark: Option<u32>,
+    before: &[&str],
+    after: &[IpNet],
+) -> Result<Vec<&'static str>, RunError> {
+    let Some(mark) = mark else {
+        return Ok(Vec::new());
+    };
+    let mut now = Vec::new();
+    for family in ["-4", "-6"] {
+        let all = |n: &IpNet| n.prefix_len() == 0 && n.addr().is_ipv4() == (family == "-4");
+        let wanted = after.iter().any(all);
+        if wanted {
+            now.push(family);
+        }
+        if wanted == before.contains(&family) {
+            continue;
+        }
+        let rules = [
+            format!("pref {} not fwmark {mark} table {mark}", PREFERENCE + 1),
+            format!("pref {PREFERENCE} table main suppress_prefixlength 0"),
+        ];
+        for rule in &rules {
+            let words = |verb| {
+                let words = [family, "rule", verb].into_iter().chain(rule.split(' '));
+                words.collect::<Vec<&str>>()
+            };
+            // A killed gateway leaves behind one copy of each rule.
+            let _ = ip_output(&words("del"), "");
+            if wanted {
+                ip_output(&words("add"), "")?;
+            }
+        }
+        if wanted && family == "-4" {
+            // With this setting a strict source filter checks an answer to a marked datagram against the
+            // routes of the mark.
+            let _ = std::fs::write("/proc/sys/net/ipv4/conf/all/src_valid_mark", "1");
+        }
+    }
+    Ok(now)
+}
+
+/// Reads the destination of a line of `ip route show`.
+fn destination(line: &str) -> Option<IpNet> {
+    let first = line.split_whitespace().next()?;
+    first.parse().or_else(|_| first.parse::<IpAddr>().map(IpNet::from)).ok()
+}
+
+/// Runs commands of iproute2.
+fn ip(commands: &str) -> Result<(), RunError> {
+    if commands.is_empty() { Ok(()) } else { ip_output(&["-batch", "-"], commands).map(|_| ()) }
+}
+
+/// Runs iproute2 with this input. Returns its output.
+fn ip_output(arguments: &[&str], input: &str) -> Result<String, RunError> {
+    accord_host::ip(arguments, input).map_err(|e| {
+        RunError::Unable(match e {
+            Unable::Missing => {
+                "there is no program \"ip\" (iproute2) to set addresses and routes with".into()
+            }
+            Unable::System(e) => format!("the program \"ip\" cannot be run: {e}"),
+            Unable::Refused(why) => format!("addresses and routes cannot be set: ip: {why}"),
+        })
+    })
+}
