@@ -10,6 +10,8 @@ mod common;
 use common::{
     INNER, INNER_V6, OUTER, Path_, Queue, Sites, UPLINK, is_back, obstacle, rates, reached, waited,
 };
+use std::path::PathBuf;
+use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 /// The seconds for which ping and curl wait for an answer.
@@ -26,6 +28,56 @@ fn possible() -> bool {
         eprintln!("SKIPPED: {why}");
     }
     why.is_none()
+}
+
+/// The changes of the kernel's routes or rules at one end, as `ip monitor` prints them.
+struct News {
+    monitor: Child,
+    path: PathBuf,
+    end: usize,
+}
+
+impl News {
+    /// Begins to listen to changes of this kind.
+    fn of(sites: &Sites, end: usize, kind: &str) -> News {
+        let path = sites.folder.path().join(format!("{end}.news"));
+        let file = std::fs::File::create(&path).expect("made");
+        let spawn = || Command::new("ip").args(["monitor", kind]).stdout(file).spawn();
+        let monitor = sites.ends[end].within(spawn).expect("it is entered").expect("ip runs");
+        let news = News { monitor, path, end };
+        news.reach(sites, "1000");
+        news
+    }
+
+    /// Makes a rule with this preference, and waits for the news of it.
+    fn reach(&self, sites: &Sites, preference: &str) {
+        let rule = ["ip", "rule", "ACTION", "pref", preference, "table", "main"];
+        let heard = waited(|| {
+            for action in ["add", "del"] {
+                sites.command(self.end, &rule.map(|w| if w == "ACTION" { action } else { w }));
+            }
+            self.read().contains(&format!("{preference}:"))
+        });
+        assert!(heard, "{}", self.read());
+    }
+
+    fn read(&self) -> String {
+        std::fs::read_to_string(&self.path).expect("readable")
+    }
+
+    /// Returns the changes until now, but for those of [`News::reach`].
+    fn until_now(&self, sites: &Sites) -> String {
+        self.reach(sites, "1001");
+        let own = |line: &&str| !line.contains("1000:") && !line.contains("1001:");
+        self.read().lines().filter(own).map(|line| format!("{line}\n")).collect()
+    }
+}
+
+impl Drop for News {
+    fn drop(&mut self) {
+        let _ = self.monitor.kill();
+        let _ = self.monitor.wait();
+    }
 }
 
 /// Makes two sites with gateways that know each other.
@@ -139,10 +191,14 @@ fn a_default_route_through_the_tunnel_is_given_back() {
             ip(&sites, "rule add pref 32764 table main suppress_prefixlength 0");
             ip(&sites, "rule add pref 32765 not fwmark 51820 table 51820");
         }
+        let news = left.then(|| News::of(&sites, 0, "rule"));
         for (end, file) in files.iter().enumerate() {
             sites.start(end, file);
         }
         assert!(sites.wait_for(0, "controlled"), "{}", sites.status(0));
+        // Without one of the rules packets would leave in the clear for a moment.
+        let news = news.map(|news| news.until_now(&sites)).unwrap_or_default();
+        assert!(!news.contains("Deleted"), "{news}");
         for (to, device) in [
             ("10.2.0.1", "gw0"),
             ("198.51.100.1", "gw0"),

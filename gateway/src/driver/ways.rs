@@ -13,6 +13,12 @@ const PREFERENCE: u32 = 32_764;
 /// absence.
 const GUARD: u32 = 4_000_000_000;
 
+/// The families of addresses, as options of iproute2.
+const FAMILIES: [&str; 2] = ["-4", "-6"];
+
+/// The end of iproute2's message about a route or a rule that is already there.
+const EXISTS: &str = "File exists";
+
 /// The number of packets that the device holds for us. Packets beyond it are dropped, so packets
 /// wait at the edge.
 const QUEUE: usize = 500;
@@ -98,12 +104,9 @@ impl Ways {
                 }
             }
         }
-        for family in &self.rules {
-            let preference = (PREFERENCE + 1).to_string();
-            if ip_output(&[family, "rule", "show", "pref", &preference], "")?.trim().is_empty() {
-                set_rules(self.mark, &[], &self.networks)?;
-                restored.set += 1;
-                break;
+        for rule in self.mark.iter().flat_map(|mark| rules(*mark)) {
+            for family in &self.rules {
+                restored.set += usize::from(set_rule(family, "add", &rule)?);
             }
         }
         Ok(restored)
@@ -130,7 +133,7 @@ pub struct Restored {
 /// mark.
 fn routes(device: &str, mark: Option<u32>) -> Result<Vec<IpNet>, RunError> {
     let mut shown = String::new();
-    for family in ["-4", "-6"] {
+    for family in FAMILIES {
         shown += &ip_output(&[family, "route", "show", "dev", device], "")?;
         if let Some(mark) = mark {
             // The table exists only with a route in it.
@@ -221,7 +224,7 @@ fn set_routes(
             let undo: String = new[..done].iter().map(|n| delete(n)).collect();
             let _ = ip(&undo);
             return Err(match e {
-                RunError::Unable(why) if why.ends_with("File exists") => RunError::Unable(format!(
+                RunError::Unable(why) if why.ends_with(EXISTS) => RunError::Unable(format!(
                     "the host has another route to {network}, which is not replaced: delete it, \
                          or give it a larger metric"
                 )),
@@ -237,9 +240,27 @@ fn set_routes(
     Ok(())
 }
 
-/// Sets the rules by which unmarked packets use a network of all addresses, if there is one, and marked
-/// packets the host's routes. Routes of the host that are narrower than its default stay in force. Returns
-/// the families that now have rules.
+/// Returns the rules by which unmarked packets use a network of all addresses, and marked packets the host's
+/// routes. Routes of the host that are narrower than its default stay in force.
+fn rules(mark: u32) -> [String; 2] {
+    [
+        format!("pref {} not fwmark {mark} table {mark}", PREFERENCE + 1),
+        format!("pref {PREFERENCE} table main suppress_prefixlength 0"),
+    ]
+}
+
+/// Adds or deletes (`verb`) a rule of a family. Returns false if it was already there.
+fn set_rule(family: &str, verb: &str, rule: &str) -> Result<bool, RunError> {
+    let words = [family, "rule", verb].into_iter().chain(rule.split(' '));
+    match ip_output(&words.collect::<Vec<&str>>(), "") {
+        Ok(_) => Ok(true),
+        Err(RunError::Unable(why)) if why.ends_with(EXISTS) => Ok(false),
+        Err(e) => Err(e),
+    }
+}
+
+/// Sets the rules of the mark for the families with a network of all addresses, and removes those of other
+/// families that had them. Returns the families that now have rules.
 fn set_rules(
     mark: Option<u32>,
     before: &[&str],
@@ -249,7 +270,7 @@ fn set_rules(
         return Ok(Vec::new());
     };
     let mut now = Vec::new();
-    for family in ["-4", "-6"] {
+    for family in FAMILIES {
         let all = |n: &IpNet| n.prefix_len() == 0 && n.addr().is_ipv4() == (family == "-4");
         let wanted = after.iter().any(all);
         if wanted {
@@ -258,19 +279,13 @@ fn set_rules(
         if wanted == before.contains(&family) {
             continue;
         }
-        let rules = [
-            format!("pref {} not fwmark {mark} table {mark}", PREFERENCE + 1),
-            format!("pref {PREFERENCE} table main suppress_prefixlength 0"),
-        ];
-        for rule in &rules {
-            let words = |verb| {
-                let words = [family, "rule", verb].into_iter().chain(rule.split(' '));
-                words.collect::<Vec<&str>>()
-            };
-            // A killed gateway leaves behind one copy of each rule.
-            let _ = ip_output(&words("del"), "");
+        for rule in rules(mark) {
             if wanted {
-                ip_output(&words("add"), "")?;
+                // A rule that a killed gateway has left stays. Without it packets of the site would leave
+                // in the clear until it is set again.
+                set_rule(family, "add", &rule)?;
+            } else {
+                let _ = set_rule(family, "del", &rule);
             }
         }
         if wanted && family == "-4" {
