@@ -160,6 +160,9 @@ fn no_route_of_the_host_is_replaced() {
     }
     assert!(sites.wait_for(0, "controlled"));
     assert!(ip(&sites, "route get 10.2.0.1").contains("dev gw0"));
+    // The network of the site itself is behind another device.
+    let routes = ip(&sites, "route show dev gw0");
+    assert!(routes.starts_with("10.2.0.0/24") && routes.lines().count() == 1, "{routes}");
     sites.end(0);
     assert_eq!(ip(&sites, "route show"), before);
 }

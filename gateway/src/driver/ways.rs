@@ -59,7 +59,7 @@ impl Ways {
         let device = &self.device;
         let mut commands = String::new();
         for address in &self.addresses {
-            commands += &format!("address replace {address} dev {device}\n");
+            commands += &set_address(device, address);
         }
         commands += &format!("link set {device} mtu {mtu} txqueuelen {QUEUE} up\n");
         ip(&commands)?;
@@ -90,7 +90,7 @@ impl Ways {
         let shown = ip_output(&["-o", "address", "show", "dev", name], "")?;
         let there = |own: &&IpNet| shown.split_whitespace().any(|word| word == own.to_string());
         for own in self.addresses.iter().filter(|own| !there(own)) {
-            ip(&format!("address replace {own} dev {name}\n"))?;
+            ip(&set_address(name, own))?;
             restored.set += 1;
         }
         set_guards(self.mark, self.guard, &self.networks, &self.networks)?;
@@ -116,6 +116,12 @@ impl Ways {
 fn networks(site: &Site) -> Vec<IpNet> {
     let networks = site.peers.iter().flat_map(|p| &p.networks);
     networks.copied().collect()
+}
+
+/// Returns the command that gives a device an address. Without a route to the address's prefix: the site's own
+/// network has that prefix, and is behind another device.
+fn set_address(device: &str, address: &IpNet) -> String {
+    format!("address replace {address} dev {device} noprefixroute\n")
 }
 
 /// The addresses and routes that were removed.
