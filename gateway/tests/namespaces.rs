@@ -292,6 +292,41 @@ fn routes_that_are_lost_are_set_again_and_a_guard_stops_packets_without_one() {
     assert_eq!(way(&sites, 0, other[0]), Some(Some("w".into())));
 }
 
+/// An address of IPv6 cannot be restored while the device has no IPv6. A route is restored none the less, and
+/// the address when the device has IPv6 again, although the kernel tells nothing then.
+#[test]
+fn an_address_that_cannot_be_set_is_retried_and_keeps_no_route_from_being_set() {
+    if !possible() {
+        return;
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo));
+    let files = sites.write(CONTRACT);
+    let text = std::fs::read_to_string(&files[0]).expect("readable");
+    let own = format!("address = [\"{}/24\"", INNER[0]);
+    assert!(text.contains(&own), "{text}");
+    std::fs::write(&files[0], text.replace(&own, &format!("{own}, \"{}/64\"", INNER_V6[0])))
+        .expect("written");
+    for (end, file) in files.iter().enumerate() {
+        sites.start(end, file);
+    }
+    assert!(sites.wait_for(0, "controlled"), "{}", sites.status(0));
+    let shows = |sites: &Sites, words: &str, wanted: &str| {
+        let words: Vec<&str> = ["ip"].into_iter().chain(words.split(' ')).collect();
+        sites.command(0, &words).expect("iproute2").1.contains(wanted)
+    };
+    let v6 = |sites: &Sites| shows(sites, "address show dev gw0", INNER_V6[0]);
+    assert!(v6(&sites));
+    sites.ends[0].set("net/ipv6/conf/gw0/disable_ipv6", "1").expect("set");
+    assert!(!v6(&sites));
+    sites.command(0, &["ip", "route", "del", "10.2.0.0/24", "dev", "gw0"]);
+    let set = waited(|| shows(&sites, "route show dev gw0", "10.2.0.0/24"));
+    assert!(set, "{:?}", sites.log(0));
+    let told = || sites.log(0).iter().any(|l| l.contains("event=routes-missing count=0 reason="));
+    assert!(waited(told), "{:?}", sites.log(0));
+    sites.ends[0].set("net/ipv6/conf/gw0/disable_ipv6", "0").expect("set");
+    assert!(waited(|| v6(&sites)), "{:?}", sites.log(0));
+}
+
 /// The hub has two uplinks, and answers from the one that was called. The link of the first is cut in the
 /// middle of a transfer: the spoke calls the second one, and the same connection goes on. The gap in
 /// virtual time is in `hostile/uplinks.rs`; here a busy machine may make it longer.

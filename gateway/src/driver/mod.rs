@@ -20,6 +20,7 @@ use self::load::{Lateness, Load};
 use self::notify::Manager;
 use self::socket::Socket;
 use self::watch::Watch;
+use self::ways::Restored;
 use crate::config::{Interface, Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
@@ -30,7 +31,6 @@ use crate::wireguard::{PeerKeys, WireGuard};
 use accord_door::Door;
 use accord_host::Clock;
 use accord_units::{Duration, Time};
-use ipnet::IpNet;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{SigSet, Signal};
@@ -146,8 +146,8 @@ struct Driver<'a> {
     next_look: Time,
     /// The news about the device, if the kernel provides it.
     watch: Option<Watch>,
-    /// The networks of peers without a route to the device.
-    missing: Vec<IpNet>,
+    /// The result of the latest repair of routes.
+    restored: Restored,
     /// The times at which to look at the news and to retry missing routes.
     next_news: Time,
     next_attempt: Time,
@@ -201,7 +201,7 @@ impl<'a> Driver<'a> {
         Ok(Driver {
             device,
             watch: watch.ok(),
-            missing: Vec::new(),
+            restored: Restored::default(),
             next_news: Time::ZERO,
             next_attempt: Time::ZERO,
             told_floods: (0, Time::ZERO),
@@ -373,7 +373,7 @@ impl<'a> Driver<'a> {
         let uptime = self.clock.now().as_secs_f64() - 1.0;
         let (site, offloads) = (&self.site, self.offloads());
         let mut status = status(&self.gateway, site, &self.config, offloads, uptime);
-        status.missing_routes = self.missing.len() as u64;
+        status.missing_routes = self.restored.missing.len() as u64;
         status.lateness_s = self.lateness.most().as_secs_f64();
         status.late_s = self.lateness.lost.as_secs_f64();
         status
@@ -388,24 +388,21 @@ impl<'a> Driver<'a> {
         }
         self.next_news = now + NEWS;
         let news = self.watch.as_mut().is_some_and(Watch::hears);
-        let again = !self.missing.is_empty() && now >= self.next_attempt;
+        let again = !self.restored.why.is_empty() && now >= self.next_attempt;
         if !news && !again {
             return;
         }
         self.next_attempt = now + AGAIN;
-        let restored = match self.device.ways.restore() {
-            Ok(restored) => restored,
-            // The device is gone. The next read from it ends the gateway.
-            Err(_) => return,
-        };
+        let restored = self.device.ways.restore();
         if restored.set > 0 {
             tracing::warn!(event = "routes-set", count = restored.set);
         }
-        if restored.missing != self.missing && !restored.missing.is_empty() {
-            let (count, why) = (restored.missing.len(), restored.why);
-            tracing::error!(event = "routes-missing", count, reason = why);
+        let Restored { missing, why, .. } = &restored;
+        let new = *missing != self.restored.missing || *why != self.restored.why;
+        if new && !why.is_empty() {
+            tracing::error!(event = "routes-missing", count = missing.len(), reason = why);
         }
-        self.missing = restored.missing;
+        self.restored = restored;
     }
 
     /// Returns the offloads in use, in the order of [`OFFLOADS`].

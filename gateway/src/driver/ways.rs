@@ -83,33 +83,41 @@ impl Ways {
         let _ = set_rules(self.mark, &self.rules, &[]);
     }
 
-    /// Restores the addresses, routes and rules of a site that were removed, such as those of a device that
-    /// was down. Returns the number of those restored, and the routes that cannot be.
-    pub fn restore(&self) -> Result<Restored, RunError> {
-        let (name, mut restored) = (&self.device, Restored::default());
-        let shown = ip_output(&["-o", "address", "show", "dev", name], "")?;
-        let there = |own: &&IpNet| shown.split_whitespace().any(|word| word == own.to_string());
-        for own in self.addresses.iter().filter(|own| !there(own)) {
-            ip(&set_address(name, own))?;
-            restored.set += 1;
+    /// Restores the ways that were removed, such as those of a device that was down. A way that cannot be restored
+    /// does not keep others from it. Routes and rules come first: without them packets of the site would leave by
+    /// other routes, unencrypted.
+    pub fn restore(&self) -> Restored {
+        let mut restored = Restored::default();
+        if self.guard {
+            let set = set_guards(self.mark, true, &self.networks, &self.networks);
+            restored.note(set.map(|()| false), &[]);
         }
-        set_guards(self.mark, self.guard, &self.networks, &self.networks)?;
-        let own = routes(name, self.mark)?;
-        for network in self.networks.iter().filter(|n| !own.contains(n)) {
-            match set_routes(name, self.mark, &[], &[*network]) {
-                Ok(()) => restored.set += 1,
-                Err(why) => {
-                    restored.missing.push(*network);
-                    restored.why = why.to_string();
+        match routes(&self.device, self.mark) {
+            Ok(own) => {
+                for network in self.networks.iter().filter(|n| !own.contains(n)) {
+                    let set = set_routes(&self.device, self.mark, &[], &[*network]);
+                    restored.note(set.map(|()| true), &[*network]);
                 }
             }
+            unknown => restored.note(unknown.map(|_| false), &self.networks),
         }
-        for rule in self.mark.iter().flat_map(|mark| rules(*mark)) {
-            for family in &self.rules {
-                restored.set += usize::from(set_rule(family, "add", &rule)?);
+        for family in &self.rules {
+            let all: Vec<IpNet> =
+                self.networks.iter().copied().filter(|n| is_all(n, family)).collect();
+            for rule in self.mark.iter().flat_map(|mark| rules(*mark)) {
+                restored.note(set_rule(family, "add", &rule), &all);
             }
         }
-        Ok(restored)
+        let shown = ip_output(&["-o", "address", "show", "dev", &self.device], "");
+        let shown = shown.unwrap_or_else(|e| {
+            restored.note(Err(e), &[]);
+            String::new()
+        });
+        let there = |own: &&IpNet| shown.split_whitespace().any(|word| word == own.to_string());
+        for own in self.addresses.iter().filter(|own| !there(own)) {
+            restored.note(ip(&set_address(&self.device, own)).map(|()| true), &[]);
+        }
+        restored
     }
 }
 
@@ -118,21 +126,40 @@ fn networks(site: &Site) -> Vec<IpNet> {
     networks.copied().collect()
 }
 
+/// The result of a repair.
+#[derive(Debug, Default, PartialEq)]
+pub struct Restored {
+    /// The number of addresses, routes and rules that were set again.
+    pub set: usize,
+    /// The networks to which packets take other routes.
+    pub missing: Vec<IpNet>,
+    /// The reason why the last of the rest was not set. It is empty if all are there.
+    pub why: String,
+}
+
+impl Restored {
+    /// Notes whether a part was set again, or why it was not. Without it these networks are missing.
+    fn note(&mut self, set: Result<bool, RunError>, networks: &[IpNet]) {
+        match set {
+            Ok(set) => self.set += usize::from(set),
+            Err(why) => {
+                self.why = why.to_string();
+                let new = networks.iter().filter(|n| !self.missing.contains(n));
+                self.missing.extend(new.copied().collect::<Vec<_>>());
+            }
+        }
+    }
+}
+
+/// Returns whether a network is that of all addresses of a family.
+fn is_all(network: &IpNet, family: &str) -> bool {
+    network.prefix_len() == 0 && network.addr().is_ipv4() == (family == "-4")
+}
+
 /// Returns the command that gives a device an address. Without a route to the address's prefix: the site's own
 /// network has that prefix, and is behind another device.
 fn set_address(device: &str, address: &IpNet) -> String {
     format!("address replace {address} dev {device} noprefixroute\n")
-}
-
-/// The addresses and routes that were removed.
-#[derive(Debug, Default)]
-pub struct Restored {
-    /// The number of addresses, routes and rules that were set again.
-    pub set: usize,
-    /// The networks without a route to the device.
-    pub missing: Vec<IpNet>,
-    /// The reason why the last of them has none.
-    pub why: String,
 }
 
 /// Returns the networks with a route to a device: in the main table, or for all addresses in the table of the
@@ -277,8 +304,7 @@ fn set_rules(
     };
     let mut now = Vec::new();
     for family in FAMILIES {
-        let all = |n: &IpNet| n.prefix_len() == 0 && n.addr().is_ipv4() == (family == "-4");
-        let wanted = after.iter().any(all);
+        let wanted = after.iter().any(|n| is_all(n, family));
         if wanted {
             now.push(family);
         }
