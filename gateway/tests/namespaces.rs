@@ -282,9 +282,28 @@ fn routes_that_are_lost_are_set_again_and_a_guard_stops_packets_without_one() {
     // One that somebody has deleted.
     assert!(ip(&sites, 0, "route del 10.2.0.0/24 dev gw0").0);
     wait_for(&sites, 0, other[0], "gw0");
-    // The guard outlives the gateway, and goes with a site file without it.
+    // The guard outlives the gateway. It goes with its network, even if that happens while no gateway runs, and
+    // with a site file without it. That of another gateway of the host stays.
     sites.end(0);
     assert_eq!(way(&sites, 0, other[0]), None);
+    let foreign = "blackhole 10.8.0.0/24 metric 4000000000 proto 199";
+    assert!(ip(&sites, 0, &format!("route add {foreign}")).0);
+    let guards = |sites: &Sites| {
+        let (_, said) = ip(sites, 0, "route show type blackhole");
+        said.split_whitespace().filter(|w| w.contains('/')).map(String::from).collect::<Vec<_>>()
+    };
+    assert_eq!(guards(&sites), ["10.2.0.0/24", "10.8.0.0/24"]);
+    let guarded = text.replace("[gateway]\n", "[gateway]\nguard = true\n");
+    let moved = guarded.replace("\"10.2.0.0/24\"", "\"10.9.0.0/24\"");
+    for (guarded, there) in [(&moved, "10.9.0.0/24"), (&guarded, "10.2.0.0/24")] {
+        std::fs::write(&files[0], guarded).expect("written");
+        sites.start(0, &files[0]);
+        assert!(sites.wait_for(0, "controlled"));
+        sites.end(0);
+        let mut expected = ["10.8.0.0/24", there];
+        expected.sort_unstable();
+        assert_eq!(guards(&sites), expected);
+    }
     std::fs::write(&files[0], text).expect("written");
     sites.start(0, &files[0]);
     assert!(sites.wait_for(0, "controlled"));

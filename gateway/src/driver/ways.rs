@@ -51,7 +51,16 @@ impl Ways {
 
     /// Sets the guards, which need no device.
     pub fn guard(&self) -> Result<(), RunError> {
-        set_guards(self.mark, self.guard, &[], &self.networks)
+        if !self.guard {
+            // Version 0.2.0 has set guards without an origin.
+            let old = |n: &IpNet| {
+                let table = self.table(n);
+                format!("route del blackhole {n} metric {GUARD} table {table}\n")
+            };
+            let old: String = self.networks.iter().map(old).collect();
+            let _ = ip_output(&["-force", "-batch", "-"], &old);
+        }
+        self.set_guards()
     }
 
     /// Sets all others, and the device up.
@@ -72,9 +81,10 @@ impl Ways {
     pub fn change(&mut self, after: &Site) -> Result<(), RunError> {
         let (old, new) = (&self.networks, networks(after));
         set_routes(&self.device, self.mark, old, &new)?;
-        set_guards(self.mark, self.guard, old, &new)?;
-        self.rules = set_rules(self.mark, &self.rules, &new)?;
-        self.networks = new;
+        let changed = Ways { networks: new, ..self.clone() };
+        changed.set_guards()?;
+        self.rules = set_rules(self.mark, &self.rules, &changed.networks)?;
+        self.networks = changed.networks;
         Ok(())
     }
 
@@ -89,8 +99,7 @@ impl Ways {
     pub fn restore(&self) -> Restored {
         let mut restored = Restored::default();
         if self.guard {
-            let set = set_guards(self.mark, true, &self.networks, &self.networks);
-            restored.note(set.map(|()| false), &[]);
+            restored.note(self.set_guards().map(|()| false), &[]);
         }
         match routes(&self.device, self.mark) {
             Ok(own) => {
@@ -181,50 +190,76 @@ fn routes(device: &str, mark: Option<u32>) -> Result<Vec<IpNet>, RunError> {
     Ok(shown.lines().filter_map(destination).collect())
 }
 
-/// Returns the networks with a guard.
-fn guards(mark: Option<u32>) -> Result<Vec<IpNet>, RunError> {
-    let metric = format!("metric {GUARD}");
-    let mut found = Vec::new();
-    for (family, all) in [("-4", "0.0.0.0/0"), ("-6", "::/0")] {
-        let mut shown = ip_output(&[family, "route", "show", "type", "blackhole"], "")?;
-        if let Some(mark) = mark {
-            let words = [family, "route", "show", "table", &mark.to_string(), "type", "blackhole"];
-            shown += &ip_output(&words, "").unwrap_or_default();
-        }
-        let lines = shown.lines().filter(|line| line.contains(&metric));
-        let words = lines.filter_map(|line| line.split_whitespace().nth(1));
-        found.extend(words.filter_map(|word| destination(word.replace("default", all).as_str())));
-    }
-    Ok(found)
+/// The guard of a network: a route that drops packets, in a routing table.
+type Guard = (IpNet, u32);
+
+/// The number of the main routing table.
+const MAIN: u32 = 254;
+
+/// Returns the number that routes of a device have as their origin (`proto` of iproute2). By it a gateway knows
+/// its own guards among those of other gateways of the host. Numbers from 200 on have no meaning of their own.
+fn origin(device: &str) -> u32 {
+    200 + device.bytes().fold(0, |sum, byte| (31 * sum + u32::from(byte)) % 56)
 }
 
-/// Sets the guards of networks, which drop packets without another route. Removes the guards of networks that
-/// are gone, or all guards if `guard` is false.
-fn set_guards(
-    mark: Option<u32>,
-    guard: bool,
-    before: &[IpNet],
-    after: &[IpNet],
-) -> Result<(), RunError> {
-    let route = |n: &IpNet| match mark {
-        Some(mark) if n.prefix_len() == 0 => {
-            format!("blackhole {n} metric {GUARD} table {mark}\n")
+impl Ways {
+    /// Returns the routing table of a network.
+    fn table(&self, network: &IpNet) -> u32 {
+        self.mark.filter(|_| network.prefix_len() == 0).unwrap_or(MAIN)
+    }
+
+    /// Returns the guards of the device that are set.
+    fn guards(&self) -> Result<Vec<Guard>, RunError> {
+        let (origin, mut found) = (origin(&self.device).to_string(), Vec::new());
+        for family in FAMILIES {
+            let words = ["-N", family, "route", "show", "table", "all"];
+            let words = [&words[..], &["type", "blackhole", "proto", &origin]].concat();
+            let shown = ip_output(&words, "")?;
+            found.extend(shown.lines().filter_map(|line| guard(line, family)));
         }
-        _ => format!("blackhole {n} metric {GUARD}\n"),
+        Ok(found)
+    }
+
+    /// Sets the guards of the networks, which drop packets without another route. Removes those of networks that
+    /// are gone, since when the gateway did not run as well, or all guards without `guard`.
+    fn set_guards(&self) -> Result<(), RunError> {
+        let networks = self.networks.iter().filter(|_| self.guard);
+        let wanted: Vec<Guard> = networks.map(|n| (*n, self.table(n))).collect();
+        let there = self.guards()?;
+        let origin = origin(&self.device);
+        let route = |verb: &str, (network, table): &Guard| {
+            format!(
+                "route {verb} blackhole {network} metric {GUARD} proto {origin} table {table}\n"
+            )
+        };
+        let new = wanted.iter().filter(|guard| !there.contains(guard));
+        ip(&new.map(|guard| route("replace", guard)).collect::<String>())?;
+        let gone = there.iter().filter(|guard| !wanted.contains(guard));
+        let gone: String = gone.map(|guard| route("del", guard)).collect();
+        if !gone.is_empty() {
+            // Those that are not there are none the less gone.
+            let _ = ip_output(&["-force", "-batch", "-"], &gone);
+        }
+        Ok(())
+    }
+}
+
+/// Reads a line of `ip -N route show type blackhole`: the kind, the network and pairs of words.
+fn guard(line: &str, family: &str) -> Option<Guard> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let value = |name| {
+        let at = words.iter().position(|word| *word == name)?;
+        words.get(at + 1)?.parse::<u32>().ok()
     };
-    let gone = (before.iter()).chain(after.iter().filter(|_| !guard));
-    let gone = gone.filter(|n| !guard || !after.contains(n));
-    let gone: String = gone.map(|n| format!("route del {}", route(n))).collect();
-    if !gone.is_empty() {
-        // Guards that do not exist count as removed.
-        let _ = ip_output(&["-force", "-batch", "-"], &gone);
+    if value("metric") != Some(GUARD) {
+        return None;
     }
-    if !guard {
-        return Ok(());
-    }
-    let there = guards(mark)?;
-    let new = after.iter().filter(|n| !there.contains(n));
-    ip(&new.map(|n| format!("route replace {}", route(n))).collect::<String>())
+    let network = match *words.get(1)? {
+        "default" if family == "-4" => "0.0.0.0/0",
+        "default" => "::/0",
+        other => other,
+    };
+    Some((destination(network)?, value("table").unwrap_or(MAIN)))
 }
 
 /// Replaces routes to the old networks by routes to the new ones. If the host has its own route to one of
