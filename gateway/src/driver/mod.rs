@@ -6,6 +6,7 @@
 mod ask;
 mod device;
 mod endpoints;
+mod keeper;
 mod load;
 mod notify;
 mod offload;
@@ -16,11 +17,11 @@ mod ways;
 use self::ask::{Ask, Order, parse};
 use self::device::Device;
 use self::endpoints::Endpoints;
+use self::keeper::Keeper;
 use self::load::{Lateness, Load};
 use self::notify::Manager;
 use self::socket::Socket;
 use self::watch::Watch;
-use self::ways::Restored;
 use crate::config::{Interface, Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
@@ -53,10 +54,6 @@ const REST: Duration = Duration::from_us(100);
 /// The time from one look at the peers for the log to the next.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The time from one look at the news of the kernel to the next, and from one attempt to set missing routes
-/// to the next.
-const NEWS: Duration = Duration::from_ms(50);
-const AGAIN: Duration = Duration::from_secs(5);
 /// The time from one line of the log about a flood to the next.
 const FLOOD: Duration = Duration::from_secs(60);
 
@@ -130,6 +127,8 @@ struct Driver<'a> {
     options: &'a Options,
     site: Site,
     clock: Clock,
+    /// The repair of the ways to the device. It ends before the device does.
+    keeper: Keeper,
     device: Device,
     socket: Socket,
     /// The sockets for clients: one for status and commands, and one for metrics.
@@ -144,13 +143,6 @@ struct Driver<'a> {
     /// The name and state of each peer as of the latest line of the log.
     told: Vec<(String, &'static str)>,
     next_look: Time,
-    /// The news about the device, if the kernel provides it.
-    watch: Option<Watch>,
-    /// The result of the latest repair of routes.
-    restored: Restored,
-    /// The times at which to look at the news and to retry missing routes.
-    next_news: Time,
-    next_attempt: Time,
     /// The number of rejected handshakes as of the latest line of the log about them, and the earliest time
     /// of the next such line.
     told_floods: (u64, Time),
@@ -200,10 +192,7 @@ impl<'a> Driver<'a> {
         let next_look = clock.now() + LOOK;
         Ok(Driver {
             device,
-            watch: watch.ok(),
-            restored: Restored::default(),
-            next_news: Time::ZERO,
-            next_attempt: Time::ZERO,
+            keeper: Keeper::new(watch.ok()),
             told_floods: (0, Time::ZERO),
             gateway,
             doors,
@@ -250,7 +239,7 @@ impl<'a> Driver<'a> {
             self.take_in()?;
             let wake = self.poll();
             self.answer();
-            self.keep_routes();
+            self.keeper.look(&self.device.ways, self.clock.now());
             self.look();
             self.wait(wake);
             self.lateness.note(wake, self.clock.now());
@@ -373,36 +362,10 @@ impl<'a> Driver<'a> {
         let uptime = self.clock.now().as_secs_f64() - 1.0;
         let (site, offloads) = (&self.site, self.offloads());
         let mut status = status(&self.gateway, site, &self.config, offloads, uptime);
-        status.missing_routes = self.restored.missing.len() as u64;
+        status.missing_routes = self.keeper.missing();
         status.lateness_s = self.lateness.most().as_secs_f64();
         status.late_s = self.lateness.lost.as_secs_f64();
         status
-    }
-
-    /// Restores addresses and routes that were removed. Without them packets of the site would leave by other
-    /// routes, unencrypted.
-    fn keep_routes(&mut self) {
-        let now = self.clock.now();
-        if now < self.next_news {
-            return;
-        }
-        self.next_news = now + NEWS;
-        let news = self.watch.as_mut().is_some_and(Watch::hears);
-        let again = !self.restored.why.is_empty() && now >= self.next_attempt;
-        if !news && !again {
-            return;
-        }
-        self.next_attempt = now + AGAIN;
-        let restored = self.device.ways.restore();
-        if restored.set > 0 {
-            tracing::warn!(event = "routes-set", count = restored.set);
-        }
-        let Restored { missing, why, .. } = &restored;
-        let new = *missing != self.restored.missing || *why != self.restored.why;
-        if new && !why.is_empty() {
-            tracing::error!(event = "routes-missing", count = missing.len(), reason = why);
-        }
-        self.restored = restored;
     }
 
     /// Returns the offloads in use, in the order of [`OFFLOADS`].
@@ -496,6 +459,7 @@ impl<'a> Driver<'a> {
             ));
         }
         let keys = peer_keys(&site)?;
+        self.keeper.settle();
         self.device.ways.change(&site)?;
         let changed = self.gateway.reconfigure(&site, |s| s.set(&private, &keys));
         changed.map_err(RunError::Wrong)?;

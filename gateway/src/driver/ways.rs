@@ -49,6 +49,34 @@ impl Ways {
         }
     }
 
+    /// Creates the ways to these networks, as if their rules were set.
+    #[cfg(test)]
+    pub fn of_networks(mark: Option<u32>, networks: &[&str]) -> Ways {
+        Ways {
+            device: "gw0".into(),
+            addresses: Vec::new(),
+            networks: networks.iter().map(|n| n.parse().expect("a network")).collect(),
+            mark,
+            guard: false,
+            rules: FAMILIES.into(),
+        }
+    }
+
+    /// The networks that are reached through the device.
+    pub fn all(&self) -> Vec<IpNet> {
+        self.networks.clone()
+    }
+
+    /// Returns whether a route to a network in a routing table is one of these ways, or its guard.
+    pub fn has_route(&self, network: IpNet, table: u32) -> bool {
+        self.networks.contains(&network) && self.table(&network) == table
+    }
+
+    /// Returns whether a rule with this preference may be one of these ways.
+    pub fn has_rule(&self, preference: u32) -> bool {
+        !self.rules.is_empty() && (PREFERENCE..=PREFERENCE + 1).contains(&preference)
+    }
+
     /// Sets the guards, which need no device.
     pub fn guard(&self) -> Result<(), RunError> {
         if !self.guard {
