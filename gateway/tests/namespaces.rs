@@ -346,6 +346,44 @@ fn an_address_that_cannot_be_set_is_retried_and_keeps_no_route_from_being_set() 
     assert!(waited(|| v6(&sites)), "{:?}", sites.log(0));
 }
 
+/// Packets that the host itself does not send or take are told apart from those that the network loses.
+#[test]
+fn packets_that_the_host_refuses_are_told() {
+    if !possible() {
+        return;
+    }
+    let sites = joined(&path(Queue::Fifo), CONTRACT);
+    let refused = |end: usize, reason: &str| -> u64 {
+        let status = sites.status(end);
+        let dropped = status["dropped_packets"].as_array().cloned().unwrap_or_default();
+        let found = dropped.iter().find(|entry| entry[0] == reason);
+        found.and_then(|entry| entry[1].as_u64()).expect("a reason")
+    };
+    let logged = |end: usize, event: &str| {
+        sites.log(end).iter().any(|line| line.starts_with(&format!("level=warn event={event} ")))
+    };
+    for (end, reason, event, command) in [
+        (0, "send_refused", "send-refused", "route add blackhole 192.0.2.6/32"),
+        (1, "device_refused", "device-refused", "link set gw0 down"),
+    ] {
+        assert_eq!(refused(end, reason), 0);
+        // Packets of the other site that its gateway has to write.
+        let send = || {
+            let socket = std::net::UdpSocket::bind("0.0.0.0:0").expect("bound");
+            let _ = socket.send_to(b"a packet", (INNER[1], 9));
+        };
+        let words: Vec<&str> = ["ip"].into_iter().chain(command.split(' ')).collect();
+        let (set, said) = sites.command(end, &words).expect("iproute2");
+        assert!(set, "{words:?}: {said}");
+        let told = waited(|| {
+            sites.ends[0].within(send).expect("it is entered");
+            refused(end, reason) > 0 && logged(end, event)
+        });
+        assert!(told, "{reason}: {:?}", sites.log(end));
+        sites.command(0, &["ip", "route", "del", "blackhole", "192.0.2.6/32"]);
+    }
+}
+
 /// The hub has two uplinks, and answers from the one that was called. The link of the first is cut in the
 /// middle of a transfer: the spoke calls the second one, and the same connection goes on. The gap in
 /// virtual time is in `hostile/uplinks.rs`; here a busy machine may make it longer.

@@ -2,6 +2,7 @@
 
 use super::notify::Manager;
 use super::offload::{Coalescer, HEADER, LONGEST, Splitter};
+use super::refused::Refused;
 use super::ways::Ways;
 use crate::config::Site;
 use crate::error::RunError;
@@ -39,8 +40,8 @@ pub struct Device {
     pub ways: Ways,
     /// True if routes and rules stay when this value is dropped.
     stays: bool,
-    /// The number of packets that the kernel did not take.
-    pub refused: u64,
+    /// The packets that the kernel did not take, or that it passed in a wrong form.
+    pub refused: Refused,
 }
 
 impl Device {
@@ -93,7 +94,7 @@ impl Device {
             coalescer: Coalescer::new(offload != Offload::None, offload == Offload::Udp),
             ways,
             stays,
-            refused: 0,
+            refused: Refused::default(),
         })
     }
 
@@ -124,7 +125,7 @@ impl Device {
             take(packet);
         });
         if split.is_err() {
-            self.refused += 1;
+            self.refused.add(1, Errno::EPROTO);
         }
         Ok(count.max(1))
     }
@@ -132,7 +133,9 @@ impl Device {
     /// Adds a packet to those that [`Device::flush`] passes to the kernel.
     pub fn push(&mut self, packet: &[u8]) {
         if self.offload == Offload::None {
-            self.refused += u64::from(write(&self.tun, packet).is_err());
+            if let Err(e) = write(&self.tun, packet) {
+                self.refused.add(1, e);
+            }
             return;
         }
         if self.coalescer.is_full() {
@@ -153,11 +156,15 @@ impl Device {
                 let split = splitter.split(bytes, &mut |packet| {
                     let mut bytes = vec![0; HEADER];
                     bytes.extend_from_slice(packet);
-                    *refused += u64::from(write(tun, &bytes).is_err());
+                    if let Err(e) = write(tun, &bytes) {
+                        refused.add(1, e);
+                    }
                 });
-                *refused += u64::from(split.is_err());
+                if split.is_err() {
+                    refused.add(1, Errno::EPROTO);
+                }
             }
-            Err(_) => *refused += u64::from(count),
+            Err(e) => refused.add(count.into(), e),
         });
         if declined {
             (self.coalescer.tcp, self.coalescer.udp) = (false, false);

@@ -10,6 +10,7 @@ mod keeper;
 mod load;
 mod notify;
 mod offload;
+mod refused;
 mod socket;
 mod watch;
 mod ways;
@@ -363,6 +364,9 @@ impl<'a> Driver<'a> {
         let (site, offloads) = (&self.site, self.offloads());
         let mut status = status(&self.gateway, site, &self.config, offloads, uptime);
         status.missing_routes = self.keeper.missing();
+        let (sent, written) = (&self.socket.outgoing.refused, &self.device.refused);
+        let refused = [("send_refused", sent.count), ("device_refused", written.count)];
+        status.dropped_packets.extend(refused);
         status.lateness_s = self.lateness.most().as_secs_f64();
         status.late_s = self.lateness.lost.as_secs_f64();
         status
@@ -409,6 +413,13 @@ impl<'a> Driver<'a> {
             let from = self.gateway.flooding.map_or(String::new(), |a| a.to_string());
             tracing::warn!(event = "flood", from, dropped = flood - count);
             self.told_floods = (flood, now + FLOOD);
+        }
+        // The other end counts these datagrams as lost in the network.
+        if let Some((count, why)) = self.socket.outgoing.refused.due(now) {
+            tracing::warn!(event = "send-refused", count, reason = why.desc());
+        }
+        if let Some((count, why)) = self.device.refused.due(now) {
+            tracing::warn!(event = "device-refused", count, reason = why.desc());
         }
         let offloads = self.offloads();
         if offloads != self.told_offloads {

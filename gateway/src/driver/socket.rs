@@ -6,6 +6,7 @@
 //! equal.
 
 use super::notify::Manager;
+use super::refused::Refused;
 use crate::peer::Way;
 use accord_host::Clock;
 use accord_units::{Duration, Time};
@@ -75,8 +76,8 @@ pub struct Outgoing {
     messages: Vec<Message>,
     /// The reason, if any, why the kernel does not cut messages.
     pub declined: Option<Errno>,
-    /// The number of datagrams that the kernel did not take.
-    pub refused: u64,
+    /// The datagrams that the kernel did not take.
+    pub refused: Refused,
 }
 
 /// Datagrams with the same way, one after the other. All have the same size, except that the last one may be
@@ -285,16 +286,20 @@ impl Outgoing {
                     Err(Errno::EMSGSIZE | Errno::EINVAL) => {}
                     // No device of this kind cuts messages.
                     Err(e @ (Errno::EIO | Errno::EOPNOTSUPP)) => self.declined = Some(e),
-                    // For any reason, such as a missing route or a full queue, the network does not
+                    // For any reason, such as a missing route or a full queue, the host does not
                     // take it.
-                    Err(_) => {
-                        self.refused += count;
+                    Err(e) => {
+                        self.refused.add(count, e);
                         continue;
                     }
                 }
             }
             for datagram in bytes.chunks(segment) {
-                self.refused += u64::from(send(&way, None, datagram).is_err());
+                match send(&way, None, datagram) {
+                    Ok(()) => {}
+                    Err(Errno::EMSGSIZE) if way.whole => self.refused.add_long(),
+                    Err(e) => self.refused.add(1, e),
+                }
             }
         }
         self.bytes.clear();
@@ -430,7 +435,7 @@ mod tests {
             from.outgoing.push(way(address, *tos), bytes);
         }
         from.flush();
-        assert_eq!(from.outgoing.refused, 0);
+        assert_eq!(from.outgoing.refused.count, 0);
         assert_eq!(from.outgoing.declined.is_some(), !offload, "loopback can cut");
         let mut arrived = Vec::new();
         // A datagram on loopback has arrived when the call returns.
@@ -494,7 +499,7 @@ mod tests {
                 assert_eq!(both.receive(&clock, echo).expect("received"), 1, "{address}");
                 assert_eq!(arrived, [(own, 0xb8, vec![7; 99])]);
                 both.flush();
-                assert_eq!((one.outgoing.refused, both.outgoing.refused), (0, 0));
+                assert_eq!((one.outgoing.refused.count, both.outgoing.refused.count), (0, 0));
                 let mut back = Vec::new();
                 let take = |_: &mut Outgoing, from, tos, _, _: &[u8]| {
                     back.push((from, tos));
@@ -583,7 +588,7 @@ mod tests {
                 Ok(())
             });
         }
-        (taken, outgoing.refused)
+        (taken, outgoing.refused.count)
     }
 
     /// Datagrams that are too long for the route are sent singly, but others still joined. A device
