@@ -67,6 +67,8 @@ fn the_unit_never_gives_up() {
         "StartLimitIntervalSec=0",
         "FileDescriptorStorePreserve=yes",
         "RuntimeDirectoryPreserve=restart",
+        // Any user can start threads for clients.
+        "CPUSchedulingResetOnFork=yes",
     ] {
         assert!(text.lines().any(|l| l == line), "{line}");
     }

@@ -2,10 +2,26 @@
 
 use crate::config::Mode;
 use crate::trial::LONGEST;
-use accord_units::{Duration as Length, Rate};
+use accord_units::{Duration as Length, Rate, Time};
 
 /// The longest trace, in milliseconds.
 const LONGEST_TRACE: u64 = 3_600_000;
+
+/// The time for which metrics are shown. Any user of the host may ask for them, as often as they like.
+const SHOWN: Length = Length::from_ms(500);
+
+/// The metrics as of a time.
+#[derive(Debug, Default)]
+pub struct Shown(Option<(Time, String)>);
+
+impl Shown {
+    /// Returns the metrics, which `render` makes if the latest are too old.
+    pub fn text(&mut self, now: Time, render: impl FnOnce() -> String) -> String {
+        let latest = self.0.take().filter(|(at, _)| now.since(*at) < SHOWN);
+        let (at, text) = latest.unwrap_or_else(|| (now, render()));
+        self.0.insert((at, text)).1.clone()
+    }
+}
 
 /// A request of a client.
 pub type Ask = accord_door::Ask<Order>;
@@ -65,6 +81,20 @@ mod tests {
     use accord_door::Ask::{Do, Show};
     use accord_door::Form;
     use proptest::prelude::*;
+
+    /// However often metrics are asked for, they are made twice per second.
+    #[test]
+    fn metrics_are_made_at_most_twice_per_second() {
+        let (mut shown, mut made) = (Shown::default(), 0);
+        for ms in 1000..2000 {
+            let text = shown.text(Time::ZERO + Length::from_ms(ms), || {
+                made += 1;
+                format!("{ms}")
+            });
+            assert_eq!(text, if ms < 1500 { "1000" } else { "1500" });
+        }
+        assert_eq!(made, 2);
+    }
 
     #[test]
     fn requests_are_read() {

@@ -15,7 +15,7 @@ mod socket;
 mod watch;
 mod ways;
 
-use self::ask::{Ask, Order, parse};
+use self::ask::{Ask, Order, Shown, parse};
 use self::device::Device;
 use self::endpoints::Endpoints;
 use self::keeper::Keeper;
@@ -30,7 +30,7 @@ use crate::keys::{PrivateKey, SharedKey};
 use crate::log::{LevelFilter, Log, Sink};
 use crate::status::{ConfigStatus, OFFLOADS, PeerStatus, status};
 use crate::wireguard::{PeerKeys, WireGuard};
-use accord_door::Door;
+use accord_door::{Door, Form};
 use accord_host::Clock;
 use accord_units::{Duration, Time};
 use nix::errno::Errno;
@@ -55,6 +55,8 @@ const REST: Duration = Duration::from_us(100);
 /// The time from one look at the peers for the log to the next.
 const LOOK: Duration = Duration::from_secs(1);
 
+/// The time from the answer to one client to the next.
+const TURN: Duration = Duration::from_ms(1);
 /// The time from one line of the log about a flood to the next.
 const FLOOD: Duration = Duration::from_secs(60);
 
@@ -134,6 +136,8 @@ struct Driver<'a> {
     socket: Socket,
     /// The sockets for clients: one for status and commands, and one for metrics.
     doors: Vec<Door<Ask>>,
+    /// The latest metrics.
+    shown: Shown,
     endpoints: Endpoints,
     manager: Manager,
     signals: Option<SignalFd>,
@@ -197,6 +201,7 @@ impl<'a> Driver<'a> {
             told_floods: (0, Time::ZERO),
             gateway,
             doors,
+            shown: Shown::default(),
             endpoints,
             clock,
             manager,
@@ -239,10 +244,11 @@ impl<'a> Driver<'a> {
             }
             self.take_in()?;
             let wake = self.poll();
-            self.answer();
+            let answered = self.answer();
             self.keeper.look(&self.device.ways, self.clock.now());
             self.look();
-            self.wait(wake);
+            let now = self.clock.now();
+            self.wait(if answered { wake.min(now + TURN) } else { wake });
             self.lateness.note(wake, self.clock.now());
         };
         self.manager.tell("STOPPING=1");
@@ -316,46 +322,58 @@ impl<'a> Driver<'a> {
         wake
     }
 
-    /// Answers clients.
-    fn answer(&mut self) {
-        while let Some(request) = (self.doors.iter()).find_map(|d| d.requests.try_recv().ok()) {
-            let answer = match &request.ask {
-                Ask::Show(form) => (200, form.of(&self.status())),
-                Ask::Do(Order::Mode(peer, mode)) => {
-                    if self.gateway.set_mode(peer, *mode) {
-                        tracing::info!(event = "mode", peer, mode = mode.word());
+    /// Answers one client. Others wait for the next turn, after packets. Returns whether one was answered.
+    fn answer(&mut self) -> bool {
+        let Some(request) = (self.doors.iter()).find_map(|d| d.requests.try_recv().ok()) else {
+            return false;
+        };
+        let answer = self.answer_to(&request.ask);
+        // A client that has disconnected needs no answer.
+        let _ = request.answer.send(answer);
+        true
+    }
+
+    fn answer_to(&mut self, ask: &Ask) -> (u16, String) {
+        match ask {
+            Ask::Show(Form::Metrics) => {
+                let mut shown = std::mem::take(&mut self.shown);
+                let text = shown.text(self.clock.now(), || Form::Metrics.of(&self.status()));
+                self.shown = shown;
+                (200, text)
+            }
+            Ask::Show(form) => (200, form.of(&self.status())),
+            Ask::Do(Order::Mode(peer, mode)) => {
+                if self.gateway.set_mode(peer, *mode) {
+                    tracing::info!(event = "mode", peer, mode = mode.word());
+                    (200, String::new())
+                } else {
+                    (404, format!("there is no peer {peer}\n"))
+                }
+            }
+            Ask::Do(Order::Try(peer, class, rate, length)) => {
+                let now = self.clock.now();
+                match (self.gateway).begin_trial(peer, *class, *rate, *length, now) {
+                    Ok(id) => {
+                        tracing::info!(event = "trial", peer, id, rate_bps = rate.as_bps());
                         (200, String::new())
-                    } else {
-                        (404, format!("there is no peer {peer}\n"))
                     }
+                    Err(why) => (409, why + "\n"),
                 }
-                Ask::Do(Order::Try(peer, class, rate, length)) => {
-                    let now = self.clock.now();
-                    match (self.gateway).begin_trial(peer, *class, *rate, *length, now) {
-                        Ok(id) => {
-                            tracing::info!(event = "trial", peer, id, rate_bps = rate.as_bps());
-                            (200, String::new())
-                        }
-                        Err(why) => (409, why + "\n"),
-                    }
+            }
+            Ask::Do(Order::Trace(peer, length)) => {
+                if self.site.peers.iter().any(|p| p.name == *peer) {
+                    self.log.set_traced(Some(peer));
+                    self.trace_ends = self.clock.now() + *length;
+                    (200, String::new())
+                } else {
+                    (404, format!("there is no peer {peer}\n"))
                 }
-                Ask::Do(Order::Trace(peer, length)) => {
-                    if self.site.peers.iter().any(|p| p.name == *peer) {
-                        self.log.set_traced(Some(peer));
-                        self.trace_ends = self.clock.now() + *length;
-                        (200, String::new())
-                    } else {
-                        (404, format!("there is no peer {peer}\n"))
-                    }
-                }
-                Ask::Do(Order::Traced) => (200, self.log.take_trace()),
-                Ask::Do(Order::Tried(peer)) => match self.gateway.trial(peer) {
-                    Some(trial) => (200, serde_json::to_string(&trial).unwrap_or_default() + "\n"),
-                    None => (404, format!("there is no trial of {peer}\n")),
-                },
-            };
-            // A client that has disconnected needs no answer.
-            let _ = request.answer.send(answer);
+            }
+            Ask::Do(Order::Traced) => (200, self.log.take_trace()),
+            Ask::Do(Order::Tried(peer)) => match self.gateway.trial(peer) {
+                Some(trial) => (200, serde_json::to_string(&trial).unwrap_or_default() + "\n"),
+                None => (404, format!("there is no trial of {peer}\n")),
+            },
         }
     }
 
