@@ -7,6 +7,7 @@
 
 mod common;
 
+use accord_gateway::RENEWAL;
 use common::{
     INNER, INNER_V6, OUTER, Path_, Queue, Sites, UPLINK, is_back, obstacle, rates, reached, waited,
 };
@@ -751,6 +752,34 @@ fn tcp_survives_an_mtu_black_hole() {
     // One that may be cut arrives.
     let cut = ["ping", "-c", "1", "-W", WAIT, "-M", "dont", "-s", "1380", INNER[1]];
     assert!(sites.command(0, &cut).is_none_or(|(succeeded, _)| succeeded));
+}
+
+/// A gateway is renewed before its clock is at its end: the device and its routes stay, and the same connection
+/// goes on.
+#[test]
+fn a_gateway_is_renewed_in_time() {
+    // Everything that is planned at that time is still planned in the future.
+    let days = |n| accord_units::Duration::from_secs(n * 24 * 3600);
+    assert!(accord_units::Duration::MAX.saturating_sub(RENEWAL) > days(13));
+    if !possible() {
+        return;
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo));
+    let files = sites.write(CONTRACT);
+    sites.renewal = accord_units::Duration::from_secs(8);
+    sites.start(0, &files[0]);
+    sites.renewal = RENEWAL;
+    sites.start(1, &files[1]);
+    assert!(sites.wait_for(0, "controlled"), "{}", sites.status(0));
+    let tunnel = sites.tcp(INNER[1], 5001, "cubic");
+    let device = |sites: &Sites| sites.command(0, &["cat", "/sys/class/net/gw0/ifindex"]);
+    let before = device(&sites);
+    let renewed = |sites: &Sites| sites.log(0).iter().any(|l| l == "level=info event=renewed");
+    assert!(waited(|| renewed(&sites)), "{:?}", sites.log(0));
+    assert!(sites.wait_for(0, "controlled"), "{}", sites.status(0));
+    assert!(reached(&tunnel, 0.3) > 0.3, "{}", sites.status(0));
+    assert_eq!(device(&sites), before);
+    assert!(!sites.log(0).iter().any(|line| line.contains("routes-set")), "{:?}", sites.log(0));
 }
 
 /// A gateway that ends without a word, as by kill -9, and is started again.

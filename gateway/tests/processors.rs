@@ -9,7 +9,7 @@ mod common;
 
 use accord_gateway::keys::PrivateKey;
 use accord_gateway::log::LevelFilter;
-use accord_gateway::{Options, run};
+use accord_gateway::{Options, RENEWAL, run};
 use common::{OUTER, PATIENCE, Path_, Queue, Sites, obstacle, rates, reached, waited};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -33,6 +33,7 @@ impl Running {
                 stop: stopped,
                 reload: Arc::default(),
                 signals: false,
+                renewal: RENEWAL,
                 level: LevelFilter::OFF,
                 log: Arc::new(|_: &str| ()),
             };

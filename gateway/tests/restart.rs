@@ -8,7 +8,7 @@
 mod common;
 
 use accord_gateway::log::LevelFilter;
-use accord_gateway::{Options, run};
+use accord_gateway::{Options, RENEWAL, run};
 use common::{INNER, Path_, Queue, Sites, is_back, obstacle, reached};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};
 use std::io::IoSliceMut;
@@ -44,6 +44,7 @@ fn as_a_process() {
         stop: Arc::default(),
         reload: Arc::default(),
         signals: true,
+        renewal: RENEWAL,
         level: LevelFilter::INFO,
         log: Arc::new(|line: &str| eprintln!("{line}")),
     };

@@ -275,6 +275,7 @@ mod parts {
             stop,
             reload: Arc::default(),
             signals: !until_stdin_closes,
+            renewal: accord_gateway::RENEWAL,
             level,
             log: Arc::new(|line: &str| note(line)),
         };

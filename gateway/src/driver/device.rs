@@ -103,6 +103,13 @@ impl Device {
         label(&self.name, self.offload)
     }
 
+    /// Returns the device and its name, for the next driver of this process. Its routes and rules stay.
+    pub fn hand_over(&mut self) -> std::io::Result<(String, OwnedFd)> {
+        let tun = self.tun.try_clone()?;
+        self.stays = true;
+        Ok((self.label(), tun))
+    }
+
     /// Returns whether TCP and UDP packets are joined on their way to and from the device.
     pub fn joins(&self) -> (bool, bool) {
         (self.coalescer.tcp, self.coalescer.udp)

@@ -38,7 +38,7 @@ use nix::poll::{PollFd, PollFlags};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use std::fmt;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -63,6 +63,10 @@ const FLOOD: Duration = Duration::from_secs(60);
 /// The longest wait before signals and the stop flag are examined again.
 const LONGEST_WAIT: Duration = Duration::from_ms(500);
 
+/// The time after which a gateway is renewed. A [`Time`] holds 213 days of picoseconds, and everything stops at
+/// its end.
+pub const RENEWAL: Duration = Duration::from_secs(200 * 24 * 3600);
+
 /// The options of a run.
 pub struct Options {
     /// The site file.
@@ -74,6 +78,9 @@ pub struct Options {
     /// True if signals are handled: SIGHUP reloads the site file, and SIGINT and SIGTERM end the run. The
     /// calling thread must then be the only one.
     pub signals: bool,
+    /// The time after which the gateway is renewed: its clock and its sessions begin again, and its device, its
+    /// routes and its sockets stay. It is at most [`RENEWAL`].
+    pub renewal: Duration,
     /// The level of the log.
     pub level: LevelFilter,
     /// The sink of its lines.
@@ -101,7 +108,39 @@ pub enum Ended {
 /// Fails if the site file has errors, or the system does not allow the run.
 pub fn run(options: &Options) -> Result<Ended, RunError> {
     let log = Log::new(options.level, options.log.clone());
-    tracing::subscriber::with_default(log.clone(), || Driver::new(options, log)?.run())
+    tracing::subscriber::with_default(log.clone(), || {
+        let mut driver = Driver::new(options, log, Parts::open(options)?)?;
+        loop {
+            if let Some(ended) = driver.run()? {
+                return Ok(ended);
+            }
+            driver = driver.renewed()?;
+        }
+    })
+}
+
+/// The parts of a driver that outlive its clock.
+struct Parts {
+    site: Site,
+    private: PrivateKey,
+    config: ConfigStatus,
+    /// The device and the socket, by their names, if they are open already.
+    kept: Vec<(String, OwnedFd)>,
+    /// The sockets for clients, if they are open already.
+    doors: Vec<Door<Ask>>,
+    signals: Option<SignalFd>,
+}
+
+impl Parts {
+    /// Takes those that the service manager has kept, and reads the site file.
+    fn open(options: &Options) -> Result<Parts, RunError> {
+        // The service manager starts only processes that are gateways and have no other function.
+        let kept = if options.signals { notify::kept() } else { Vec::new() };
+        let signals = options.signals.then(signals).transpose()?;
+        let (site, private) = read(&options.path)?;
+        let config = ConfigStatus { loaded_unix_s: unix_time(), error: None };
+        Ok(Parts { site, private, config, kept, doors: Vec::new(), signals })
+    }
 }
 
 /// Reads a site file and the key of the gateway.
@@ -159,12 +198,9 @@ struct Driver<'a> {
 }
 
 impl<'a> Driver<'a> {
-    fn new(options: &'a Options, log: Log) -> Result<Driver<'a>, RunError> {
-        // The service manager starts only processes that are gateways and have no other function.
-        let (mut kept, manager) =
-            if options.signals { (notify::kept(), Manager::connect()) } else { Default::default() };
-        let signals = options.signals.then(signals).transpose()?;
-        let (site, private) = read(&options.path)?;
+    fn new(options: &'a Options, log: Log, parts: Parts) -> Result<Driver<'a>, RunError> {
+        let Parts { site, private, config, mut kept, mut doors, signals } = parts;
+        let manager = if options.signals { Manager::connect() } else { Manager::default() };
         let sessions = WireGuard::new(&private, &peer_keys(&site)?);
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).map_err(|e| RunError::Unable(format!("no randomness: {e}")))?;
@@ -181,9 +217,11 @@ impl<'a> Driver<'a> {
             };
             RunError::Unable(format!("{listen} cannot be bound: {e}{more}"))
         })?;
-        let status = interface.status.as_deref().map(|path| Door::open(path, parse));
-        let metrics = (interface.metrics).map(|address| Door::listen(address, Ask::read_metrics));
-        let doors = status.into_iter().chain(metrics).collect::<Result<_, _>>()?;
+        if doors.is_empty() {
+            let status = interface.status.as_deref().map(|path| Door::open(path, parse));
+            let metrics = interface.metrics.map(|at| Door::listen(at, Ask::read_metrics));
+            doors = status.into_iter().chain(metrics).collect::<Result<_, _>>()?;
+        }
         // The kernel then wakes this thread at the requested time, and not up to 50 µs later.
         let _ = nix::sys::prctl::set_timerslack(1);
         let clock = Clock::at_one_second();
@@ -205,7 +243,7 @@ impl<'a> Driver<'a> {
             endpoints,
             clock,
             manager,
-            config: ConfigStatus { loaded_unix_s: unix_time(), error: None },
+            config,
             told_offloads: Vec::new(),
             told: Vec::new(),
             // This way, peers that answer at once are not logged as down.
@@ -221,7 +259,19 @@ impl<'a> Driver<'a> {
         })
     }
 
-    fn run(mut self) -> Result<Ended, RunError> {
+    /// Returns a driver with the same device, socket and clients, and with a clock and sessions that begin.
+    fn renewed(mut self) -> Result<Driver<'a>, RunError> {
+        let private = PrivateKey::read(&self.site.interface.key).map_err(RunError::Wrong)?;
+        let (device, socket) = (self.device.hand_over(), self.socket.hand_over());
+        let unable = |e| RunError::Unable(format!("the gateway cannot be renewed: {e}"));
+        let kept = vec![device.map_err(unable)?, socket.map_err(unable)?];
+        tracing::info!(event = "renewed");
+        let Driver { options, site, config, doors, signals, log, .. } = self;
+        Driver::new(options, log, Parts { site, private, config, kept, doors, signals })
+    }
+
+    /// Runs until the gateway has ended. Returns `None` if it has to be renewed.
+    fn run(&mut self) -> Result<Option<Ended>, RunError> {
         let interface = &self.site.interface;
         tracing::info!(
             event = "ready",
@@ -242,6 +292,9 @@ impl<'a> Driver<'a> {
             if let Some(ended) = self.heed_signals() {
                 break ended;
             }
+            if self.clock.now().since_start() >= self.options.renewal {
+                return Ok(None);
+            }
             self.take_in()?;
             let wake = self.poll();
             let answered = self.answer();
@@ -253,7 +306,7 @@ impl<'a> Driver<'a> {
         };
         self.manager.tell("STOPPING=1");
         tracing::info!(event = "stopped");
-        Ok(ended)
+        Ok(Some(ended))
     }
 
     /// Waits until something has arrived or until `wake`, but at least for the time for which a

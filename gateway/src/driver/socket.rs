@@ -159,6 +159,11 @@ impl Socket {
         })
     }
 
+    /// Returns the socket and its name, for the next driver of this process.
+    pub fn hand_over(&self) -> Result<(String, OwnedFd)> {
+        Ok((NAME.into(), self.udp.as_fd().try_clone_to_owned()?))
+    }
+
     /// Sends all waiting datagrams in order. Those for which the kernel has no room are lost, as they would
     /// be later in the network.
     pub fn flush(&mut self) {

@@ -13,7 +13,7 @@ pub mod wire;
 
 use accord_gateway::keys::{PrivateKey, PublicKey};
 use accord_gateway::log::LevelFilter;
-use accord_gateway::{Options, run};
+use accord_gateway::{Options, RENEWAL, run};
 use accord_live::namespace::{Namespace, ip, join};
 use nix::sys::socket::{setsockopt, sockopt};
 use std::ffi::OsString;
@@ -76,6 +76,8 @@ pub struct Sites {
     keys: std::cell::RefCell<Vec<PrivateKey>>,
     /// Has gateways read their files again, by end.
     pub reload: [Arc<AtomicBool>; 2],
+    /// The time after which gateways are renewed that start from now on.
+    pub renewal: accord_units::Duration,
     /// The lines of their logs, by end.
     logs: [Arc<Mutex<Vec<String>>>; 2],
     pub folder: tempfile::TempDir,
@@ -158,6 +160,7 @@ impl Sites {
             gateways: [None, None],
             keys: Default::default(),
             reload: Default::default(),
+            renewal: RENEWAL,
             logs: Default::default(),
             folder: tempfile::tempdir().expect("a folder"),
         }
@@ -275,10 +278,12 @@ impl Sites {
         let (namespace, stop) = (self.ends[end].clone(), Arc::new(AtomicBool::new(false)));
         let (path, stopped) = (path.to_path_buf(), stop.clone());
         let (reload, log) = (self.reload[end].clone(), self.logs[end].clone());
+        let renewal = self.renewal;
         let work = move || {
             let log = Arc::new(move |line: &str| log.lock().expect("whole").push(line.into()));
             let level = LevelFilter::INFO;
-            let options = Options { path, stop: stopped, reload, signals: false, level, log };
+            let options =
+                Options { path, stop: stopped, reload, signals: false, renewal, level, log };
             run(&options).map(|_| ()).map_err(|e| e.to_string())
         };
         let thread = std::thread::spawn(move || {
@@ -301,6 +306,7 @@ impl Sites {
                 stop: Arc::new(AtomicBool::new(true)),
                 reload: Arc::default(),
                 signals: false,
+                renewal: RENEWAL,
                 level: LevelFilter::OFF,
                 log: Arc::new(|_: &str| ()),
             };
