@@ -43,6 +43,12 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Sets the guards of a site file with guard = true, without a gateway: packets to networks of peers are
+    /// dropped until the gateway runs.
+    Guard {
+        /// The site file.
+        site: PathBuf,
+    },
     /// Runs the gateway until SIGTERM or Ctrl-C. SIGHUP reloads the site file. The environment variable
     /// ACCORD_LOG sets the log level: error, warn, info (the default), debug, trace or off.
     Run {
@@ -116,6 +122,7 @@ pub fn run(args: &Gateway, catalogue: &Catalogue) -> Result<bool, Failure> {
         Command::Keys { file } => parts::keys(file),
         Command::Import(args) => parts::import(args),
         Command::Check { site, json } => parts::check(site, *json),
+        Command::Guard { site } => parts::guard(site),
         Command::Run { site, until_stdin_closes } => parts::drive(site, *until_stdin_closes),
         Command::Status { site, json, metrics } => {
             let what = match (json, metrics) {
@@ -252,6 +259,21 @@ mod parts {
             })?;
         }
         Ok(true)
+    }
+
+    #[cfg(target_os = "linux")]
+    pub fn guard(path: &Path) -> Result<bool, Failure> {
+        let site = read(path)?;
+        if !site.interface.guard {
+            note(format!("warning: {} has no guard = true: all guards go", path.display()));
+        }
+        accord_gateway::guard(&site).map_err(|e| Failure::Unable(e.to_string()))?;
+        Ok(true)
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub fn guard(_: &Path) -> Result<bool, Failure> {
+        Err(Failure::Unable("the gateway needs Linux".into()))
     }
 
     #[cfg(target_os = "linux")]

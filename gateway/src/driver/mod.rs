@@ -23,6 +23,7 @@ use self::load::{Lateness, Load};
 use self::notify::Manager;
 use self::socket::Socket;
 use self::watch::Watch;
+use self::ways::Ways;
 use crate::config::{Interface, Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
@@ -117,6 +118,14 @@ pub fn run(options: &Options) -> Result<Ended, RunError> {
             driver = driver.renewed()?;
         }
     })
+}
+
+/// Sets the guards of a site, as the start of its gateway does. Removes those that are not in the site file.
+///
+/// # Errors
+/// Fails if the system does not allow it.
+pub fn guard(site: &Site) -> Result<(), RunError> {
+    Ways::new(site).guard_alone()
 }
 
 /// The parts of a driver that outlive its clock.

@@ -91,6 +91,15 @@ impl Ways {
         self.set_guards()
     }
 
+    /// Sets the guards and the rules by which a network of all addresses has one.
+    pub fn guard_alone(&mut self) -> Result<(), RunError> {
+        self.guard()?;
+        if self.guard {
+            self.rules = set_rules(self.mark, &[], &self.networks)?;
+        }
+        Ok(())
+    }
+
     /// Sets all others, and the device up.
     pub fn set(&mut self, mtu: u16) -> Result<(), RunError> {
         let device = &self.device;

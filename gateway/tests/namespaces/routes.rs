@@ -205,33 +205,64 @@ fn routes_that_are_lost_are_set_again_and_a_guard_stops_packets_without_one() {
     // One that somebody has deleted.
     assert!(ip(&sites, 0, "route del 10.2.0.0/24 dev gw0").0);
     wait_for(&sites, 0, other[0], "gw0");
-    // The guard outlives the gateway. It goes with its network, even if that happens while no gateway runs, and
-    // with a site file without it. That of another gateway of the host stays.
+    // The guard outlives the gateway, and goes with a site file without it.
     sites.end(0);
     assert_eq!(way(&sites, 0, other[0]), None);
-    let foreign = "blackhole 10.8.0.0/24 metric 4000000000 proto 199";
-    assert!(ip(&sites, 0, &format!("route add {foreign}")).0);
-    let guards = |sites: &Sites| {
-        let (_, said) = ip(sites, 0, "route show type blackhole");
-        said.split_whitespace().filter(|w| w.contains('/')).map(String::from).collect::<Vec<_>>()
-    };
-    assert_eq!(guards(&sites), ["10.2.0.0/24", "10.8.0.0/24"]);
-    let guarded = text.replace("[gateway]\n", "[gateway]\nguard = true\n");
-    let moved = guarded.replace("\"10.2.0.0/24\"", "\"10.9.0.0/24\"");
-    for (guarded, there) in [(&moved, "10.9.0.0/24"), (&guarded, "10.2.0.0/24")] {
-        std::fs::write(&files[0], guarded).expect("written");
-        sites.start(0, &files[0]);
-        assert!(sites.wait_for(0, "controlled"));
-        sites.end(0);
-        let mut expected = ["10.8.0.0/24", there];
-        expected.sort_unstable();
-        assert_eq!(guards(&sites), expected);
-    }
     std::fs::write(&files[0], text).expect("written");
     sites.start(0, &files[0]);
     assert!(sites.wait_for(0, "controlled"));
     sites.end(0);
     assert_eq!(way(&sites, 0, other[0]), Some(Some("w".into())));
+}
+
+/// A guard goes with its network, even if that leaves the file while no gateway runs. That of another gateway of
+/// the host stays. A guard can be set without a gateway, also that of a full tunnel.
+#[test]
+fn guards_are_those_of_the_file() {
+    if !possible() {
+        return;
+    }
+    let mut sites = Sites::new(&path(Queue::Fifo));
+    let files = sites.write(CONTRACT);
+    let ip = |sites: &Sites, words: &str| {
+        let words: Vec<&str> = ["ip"].into_iter().chain(words.split(' ')).collect();
+        sites.command(0, &words).expect("iproute2")
+    };
+    let text = std::fs::read_to_string(&files[0]).expect("readable");
+    let text = text.replace("[gateway]\n", "[gateway]\nguard = true\nfwmark = 51820\n");
+    let with = |network: &str| {
+        let text = text.replace("\"10.2.0.0/24\"", &format!("\"{network}\""));
+        std::fs::write(&files[0], text).expect("written");
+    };
+    let foreign = "blackhole 10.8.0.0/24 metric 4000000000 proto 199";
+    // The second one was set by an earlier version.
+    for guard in [foreign, "blackhole 10.2.0.0/24 metric 4000000000"] {
+        assert!(ip(&sites, &format!("route add {guard}")).0);
+    }
+    let guards = |sites: &Sites| {
+        let (_, said) = ip(sites, "route show type blackhole");
+        said.split_whitespace().filter(|w| w.contains('/')).map(String::from).collect::<Vec<_>>()
+    };
+    for network in ["10.2.0.0/24", "10.9.0.0/24", "10.2.0.0/24"] {
+        with(network);
+        sites.start(0, &files[0]);
+        sites.start(1, &files[1]);
+        assert!(sites.wait_for(0, "controlled"), "{}", sites.status(0));
+        (0..2).for_each(|end| sites.end(end));
+        let mut expected = ["10.8.0.0/24", network];
+        expected.sort_unstable();
+        assert_eq!(guards(&sites), expected);
+    }
+    with("0.0.0.0/0");
+    let site = accord_gateway::config::load(&files[0]).expect("a site");
+    let alone = || accord_gateway::guard(&site).map_err(|e| e.to_string());
+    for _ in 0..2 {
+        sites.ends[0].within(alone).expect("it is entered").expect("it is set");
+        assert_eq!(guards(&sites), ["10.8.0.0/24"]);
+        assert!(!ip(&sites, "route get 198.51.100.1").0);
+        assert!(ip(&sites, "route get 198.51.100.1 mark 51820").1.contains("dev w "));
+        assert!(ip(&sites, "route get 192.0.2.2").1.contains("dev w "));
+    }
 }
 
 /// An address of IPv6 cannot be restored while the device has no IPv6. A route is restored none the less, and
