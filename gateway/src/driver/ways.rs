@@ -87,6 +87,9 @@ impl Ways {
             };
             let old: String = self.networks.iter().map(old).collect();
             let _ = ip_output(&["-force", "-batch", "-"], &old);
+            // Without guards there is nothing that the gateway needs.
+            let _ = self.set_guards();
+            return Ok(());
         }
         self.set_guards()
     }
