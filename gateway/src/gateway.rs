@@ -456,7 +456,8 @@ impl<S: Sessions> Gateway<S> {
             wake = wake.min(self.probe_path(peer, now, sink));
             if self.peers[peer].due <= now {
                 self.peers[peer].due = self.pump(peer, now, sink);
-                self.peers[peer].look(now);
+                let up = self.sessions.is_open(peer);
+                self.peers[peer].look(up, now);
             }
             wake = wake.min(self.peers[peer].due);
         }

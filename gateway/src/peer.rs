@@ -234,12 +234,15 @@ impl Peer {
         }
     }
 
-    /// Notes the state of the tunnel from now on.
-    pub(crate) fn look(&mut self, now: Time) {
+    /// Notes the state of the tunnel from now on. Without a session nothing arrives. A blind tunnel has sent
+    /// data, and only counts tell of arrivals.
+    pub(crate) fn look(&mut self, up: bool, now: Time) {
+        let (controlled, blind) =
+            (self.sender.state == State::Controlled, self.sender.state == State::Blind);
         let moment = Moment {
-            waiting: !self.edge.is_empty() || !self.repairs.is_empty(),
-            limited: self.sender.at_limit && self.sender.state == State::Controlled,
-            reported: self.sender.state == State::Controlled && self.sender.mode != Mode::Bypass,
+            waiting: !self.edge.is_empty() || !self.repairs.is_empty() || blind,
+            limited: self.sender.at_limit && controlled,
+            known: (controlled || blind || !up) && self.sender.mode != Mode::Bypass,
             arrived: self.sender.losses_and_arrivals().1,
         };
         self.promise.look(moment, now);

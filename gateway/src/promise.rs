@@ -1,9 +1,10 @@
 //! The kept part of the contract of a tunnel, second by second.
 //!
-//! A contract is a promise for the time in which there is data for it. So a second counts only if packets
-//! waited at the edge for nearly all of it, and if reports came. The kept part is the ratio of the bytes that
-//! arrived in such seconds to the contract. Connections slowed down by losses leave no packets waiting, so
-//! such seconds reveal nothing.
+//! A contract is a promise for the time in which there is data for it. So a second counts only if data waited
+//! for nearly all of it, and if its arrivals are known. Data waits at the edge, or it was sent and no report
+//! comes: an outage counts with what arrived in it, usually nothing. The kept part is the ratio of the bytes
+//! that arrived in such seconds to the contract. Connections slowed down by losses leave no packets waiting,
+//! so such seconds reveal nothing.
 
 use accord_units::{Duration, Rate, Time};
 use std::collections::VecDeque;
@@ -14,16 +15,18 @@ const WINDOW: Duration = Duration::from_secs(1);
 const BUSY: f64 = 0.9;
 /// The number of windows over which the latest kept part is taken.
 const LATEST: usize = 10;
+/// The age from which on a window says nothing of the present.
+const OLD: Duration = Duration::from_secs(60);
 
 /// The state of a tunnel at a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moment {
-    /// True if packets wait at the edge.
+    /// True if packets wait at the edge, or those that were sent have been unreported for long.
     pub waiting: bool,
     /// True if the limit of the service holds the tunnel below its contract.
     pub limited: bool,
-    /// True if the arrivals are known.
-    pub reported: bool,
+    /// True if the arrivals are known: by reports, or because an outage allows none.
+    pub known: bool,
     /// The bytes that have arrived since the start.
     pub arrived: u64,
 }
@@ -38,10 +41,10 @@ pub struct Promise {
     /// The time with waiting packets in the current window, and the time at the limit.
     waiting: Duration,
     limited: Duration,
-    /// True if reports had come at each look in the current window.
-    reported: bool,
-    /// The length and the arrivals of the latest windows that count.
-    counted: VecDeque<(Duration, u64)>,
+    /// True if the arrivals were known at each look in the current window.
+    known: bool,
+    /// The ends, the lengths and the arrivals of the latest windows that count.
+    counted: VecDeque<(Time, Duration, u64)>,
     /// True if the limit held the tunnel for most of the latest window.
     pub is_limited: bool,
     /// The total time that counts since the start, and the bytes that arrived in it.
@@ -63,32 +66,35 @@ impl Promise {
             self.limited += passed;
             self.at_limit += passed;
         }
-        self.reported &= moment.reported;
+        self.known &= moment.known;
         self.latest = (now, moment);
+        while self.counted.front().is_some_and(|(end, ..)| now.since(*end) > OLD) {
+            self.counted.pop_front();
+        }
         let length = now.since(began);
         if length < WINDOW {
             return;
         }
         let part = |time: Duration| time.as_secs_f64() / length.as_secs_f64();
         self.is_limited = part(self.limited) > 0.5;
-        if self.reported && part(self.waiting) >= BUSY {
+        if self.known && part(self.waiting) >= BUSY {
             let got = moment.arrived.saturating_sub(arrived);
             self.busy = (self.busy.0 + length, self.busy.1 + got);
-            self.counted.push_back((length, got));
+            self.counted.push_back((now, length, got));
             if self.counted.len() > LATEST {
                 self.counted.pop_front();
             }
         }
         self.began = Some((now, moment.arrived));
         (self.waiting, self.limited) = (Duration::ZERO, Duration::ZERO);
-        self.reported = moment.reported;
+        self.known = moment.known;
     }
 
-    /// Returns the part of a contract that was kept in the latest windows that count, up to ten. It is
-    /// more than 1 if more arrived, and `None` without a contract or such a window.
+    /// Returns the part of a contract that was kept in the latest windows that count, up to ten of the latest
+    /// minute. It is more than 1 if more arrived, and `None` without a contract or such a window.
     pub fn kept(&self, contract: Rate) -> Option<f64> {
-        let time: f64 = self.counted.iter().map(|(length, _)| length.as_secs_f64()).sum();
-        let bytes: u64 = self.counted.iter().map(|(_, bytes)| bytes).sum();
+        let time: f64 = self.counted.iter().map(|(_, length, _)| length.as_secs_f64()).sum();
+        let bytes: u64 = self.counted.iter().map(|(.., bytes)| bytes).sum();
         let promised = contract.as_bps_f64() / 8.0 * time;
         (promised > 0.0).then(|| bytes as f64 / promised)
     }
@@ -111,8 +117,8 @@ mod tests {
 
     impl Tunnel {
         fn new() -> Tunnel {
-            let reported = Moment { reported: true, ..Moment::default() };
-            Tunnel(Promise::default(), Time::ZERO + Duration::from_secs(7), reported)
+            let known = Moment { known: true, ..Moment::default() };
+            Tunnel(Promise::default(), Time::ZERO + Duration::from_secs(7), known)
         }
 
         /// Lets `ms` pass in which `per_ms` bytes per ms arrive.
@@ -149,14 +155,26 @@ mod tests {
         assert_eq!(tunnel.kept(), None);
     }
 
-    /// Without reports the arrivals are unknown.
+    /// A tunnel that is idle says nothing after a minute.
     #[test]
-    fn seconds_without_reports_do_not_count() {
+    fn old_seconds_leave_the_latest_part_and_stay_in_the_total() {
         let mut tunnel = Tunnel::new();
-        tunnel.2.reported = false;
+        tunnel.pass(5000, 500, true, false);
+        tunnel.pass(59_000, 0, false, false);
+        assert_eq!(tunnel.kept(), Some(0.5));
+        let busy = tunnel.0.busy;
+        tunnel.pass(3000, 0, false, false);
+        assert_eq!((tunnel.kept(), tunnel.0.busy), (None, busy));
+    }
+
+    /// The arrivals at plain WireGuard are unknown.
+    #[test]
+    fn seconds_with_unknown_arrivals_do_not_count() {
+        let mut tunnel = Tunnel::new();
+        tunnel.2.known = false;
         tunnel.pass(5000, 0, true, false);
         assert_eq!(tunnel.kept(), None);
-        tunnel.2.reported = true;
+        tunnel.2.known = true;
         tunnel.pass(5000, 1000, true, false);
         assert_eq!(tunnel.kept(), Some(1.0));
     }

@@ -65,9 +65,9 @@ fields! {
             signal: Option<&'static str>;
         "Contracted rate."
             contract_bytes_per_s: f64, gauge "tunnel_min_rate_bytes_per_second";
-        "Part of the contract that arrived in the latest ten seconds in which data for it waited; above 1 if more did."
+        "Part of the contract that arrived in the latest ten seconds in which data for it waited; above 1 if more did, and absent if there were none in the last minute."
             contract_kept: Option<f64>, gauge "contract_kept_ratio";
-        "Seconds in which data waited and reports came."
+        "Seconds in which data waited, those of outages included."
             busy_s: f64, counter "busy_seconds_total";
         "Bytes that arrived in these seconds."
             busy_arrived_bytes: u64, counter "busy_arrived_bytes_total";

@@ -151,6 +151,49 @@ fn a_contract_at_its_limit_says_so() {
     assert!(peer.contract_kept.is_some_and(|kept| kept > 1.0), "{peer:?}");
 }
 
+/// An outage breaks the contract, with much data or with little. A minute after the last data nothing is said of it.
+#[test]
+fn an_outage_counts_and_is_forgotten() {
+    let seen = |world: &World| {
+        let Status { peers, .. } = state_of(world);
+        (peers[0].state, peers[0].contract_kept, peers[0].busy_s)
+    };
+    for per_second in [1, 1000] {
+        let mut world = World::new(58, LINK);
+        let mut dice = Dice(58);
+        load(&mut world, &mut dice, 15_000);
+        let (_, kept, before) = seen(&world);
+        assert!(kept.is_some_and(|kept| kept > 1.0), "{kept:?}");
+        world.cut = Some(world.home);
+        for ms in 0..20_000 {
+            if ms % (1000 / per_second) == 0 {
+                world.host_sends(0, 1000, 0);
+            }
+            world.run(world.now + Duration::from_ms(1));
+        }
+        let (state, kept, busy) = seen(&world);
+        assert_eq!((state, kept), ("blind", Some(0.0)), "{per_second} packets per second");
+        assert!(busy - before > 15.0, "{} of 20 s", busy - before);
+        world.cut = None;
+        load(&mut world, &mut dice, 12_000);
+        assert!(seen(&world).1.is_some_and(|kept| kept > 1.0), "{:?}", seen(&world));
+        world.run(world.now + Duration::from_secs(70));
+        assert_eq!(seen(&world).1, None);
+    }
+}
+
+/// Data that waits for a session that does not come about breaks the contract, too.
+#[test]
+fn a_contract_without_a_session_is_not_kept() {
+    let mut world = World::new(59, LINK);
+    world.cut = Some(world.home);
+    world.run(world.now + Duration::from_secs(5));
+    assert_eq!(state_of(&world).peers[0].contract_kept, None);
+    load(&mut world, &mut Dice(59), 5000);
+    let Status { peers, .. } = state_of(&world);
+    assert_eq!((peers[0].up, peers[0].contract_kept), (false, Some(0.0)));
+}
+
 /// The same with two connections of TCP. Their segments arrive in order, although those that are sent again are a
 /// round trip late. If the other end does not repair losses, none waits.
 #[test]
