@@ -14,7 +14,7 @@ const ROUND_TRIPS: u64 = 4;
 const LEAST: Duration = Duration::from_ms(250);
 /// The longest time from the first transmission of a packet to its last one.
 pub const LONGEST: Duration = Duration::from_secs(3);
-/// The most bytes, and the most packets, that are kept for repair.
+/// The most bytes, and the most packets, that are kept for repair or wait to be sent again.
 const MOST_KEPT: usize = 8 << 20;
 const MOST_PACKETS: usize = 8192;
 /// The time after a report of missing packets for which packets are kept. A path without losses needs none.
@@ -84,13 +84,24 @@ struct Kept<P> {
     packet: P,
 }
 
+/// A packet that must be sent again.
+#[derive(Clone, Debug)]
+struct Due<P> {
+    /// The time of its first transmission.
+    sent: Time,
+    bytes: usize,
+    packet: P,
+}
+
 /// The sending half: packets that may have to be sent again, and packets that must be.
 #[derive(Clone, Debug)]
 pub struct Repairs<P> {
     /// In the order of their transmission.
     kept: VecDeque<Kept<P>>,
+    /// The packets to send again.
+    due: VecDeque<Due<P>>,
+    /// The bytes of both.
     bytes: usize,
-    due: VecDeque<(Time, P)>,
     /// The latest sessions in which packets were sent, with their numbers.
     sessions: VecDeque<(u32, u64)>,
     /// The time until which packets are kept.
@@ -105,8 +116,8 @@ impl<P> Default for Repairs<P> {
     fn default() -> Repairs<P> {
         Repairs {
             kept: VecDeque::new(),
-            bytes: 0,
             due: VecDeque::new(),
+            bytes: 0,
             sessions: VecDeque::new(),
             until: Time::ZERO,
             patience: LEAST,
@@ -131,17 +142,17 @@ impl<P> Repairs<P> {
         self.patience = patience(round_trip);
     }
 
-    /// Keeps a packet of `bytes` bytes that was sent with this place. `sent` is the time of its first
-    /// transmission.
+    /// Keeps a packet of `bytes` bytes that was sent with this place, unless those that wait to be sent again
+    /// take all the room. `sent` is the time of its first transmission.
     pub fn keep(&mut self, place: Place, (packet, bytes): (P, usize), sent: Time, now: Time) {
         let longest = self.patience;
         let is_old = |kept: &Kept<P>| now.since(kept.sent) > longest;
-        while self.bytes > MOST_KEPT
-            || self.kept.len() >= MOST_PACKETS
-            || self.kept.front().is_some_and(is_old)
-        {
+        let is_full = |repairs: &Repairs<P>| {
+            repairs.bytes > MOST_KEPT || repairs.kept.len() + repairs.due.len() >= MOST_PACKETS
+        };
+        while is_full(self) || self.kept.front().is_some_and(is_old) {
             let Some(old) = self.kept.pop_front() else {
-                break;
+                return;
             };
             self.bytes -= old.bytes;
         }
@@ -168,9 +179,11 @@ impl<P> Repairs<P> {
             let Some(kept) = self.find(missing.first.session, counter) else {
                 continue;
             };
-            self.bytes -= kept.bytes;
-            if now.since(kept.sent) <= self.patience {
-                self.due.push_back((kept.sent, kept.packet));
+            let Kept { sent, bytes, packet, .. } = kept;
+            if now.since(sent) <= self.patience {
+                self.due.push_back(Due { sent, bytes, packet });
+            } else {
+                self.bytes -= bytes;
             }
         }
     }
@@ -192,15 +205,15 @@ impl<P> Repairs<P> {
     /// Returns the next packet to send again. Drops packets that have waited too long.
     pub fn head(&mut self, now: Time) -> Option<&P> {
         let longest = self.patience;
-        let is_old = |(sent, _): &(Time, P)| now.since(*sent) > longest;
-        while self.due.front().is_some_and(is_old) {
-            self.due.pop_front();
+        while let Some(old) = self.due.pop_front_if(|due| now.since(due.sent) > longest) {
+            self.bytes -= old.bytes;
         }
         if now > self.until + LONGEST {
             // Nothing of it could be sent again.
-            (self.kept, self.bytes) = (VecDeque::new(), 0);
+            self.kept = VecDeque::new();
+            self.bytes = self.due.iter().map(|due| due.bytes).sum();
         }
-        self.due.front().map(|(_, repair)| repair)
+        self.due.front().map(|due| &due.packet)
     }
 
     /// The number of packets to send again.
@@ -215,9 +228,10 @@ impl<P> Repairs<P> {
 
     /// Takes the next packet to send again, and the time of its first transmission.
     pub fn take(&mut self) -> Option<(Time, P)> {
-        let next = self.due.pop_front()?;
+        let Due { sent, bytes, packet } = self.due.pop_front()?;
+        self.bytes -= bytes;
         self.count += 1;
-        Some(next)
+        Some((sent, packet))
     }
 }
 
@@ -305,6 +319,25 @@ mod tests {
         let later = now + LONGEST + Duration::from_ms(1);
         repairs.keep(place(10_000), ((), 1400), later, later);
         assert_eq!((repairs.kept.len(), repairs.bytes), (1, 1400));
+    }
+
+    /// Packets that wait to be sent again count, too, and leave the count when they leave.
+    #[test]
+    fn what_waits_to_be_sent_again_is_bounded() {
+        let mut repairs = Repairs::default();
+        let now = Time::ZERO + Duration::from_secs(1);
+        for counter in 0..20_000 {
+            repairs.keep(place(counter), ((), 1400), now, now);
+            repairs.on_missing(&Missing { first: place(counter), behind: 0 }, now);
+        }
+        let most = MOST_KEPT / 1400;
+        let waiting = repairs.due.len();
+        assert!(waiting <= most + 1, "{waiting} packets wait, of at most {most}");
+        assert_eq!(repairs.bytes, 1400 * waiting);
+        repairs.take();
+        assert_eq!(repairs.bytes, 1400 * (waiting - 1));
+        repairs.head(now + LONGEST + Duration::from_ms(1));
+        assert_eq!((repairs.due.len(), repairs.bytes), (0, 0));
     }
 
     proptest! {
