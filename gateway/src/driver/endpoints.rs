@@ -24,12 +24,23 @@ const LONGEST_FILE: u64 = 1 << 20;
 type Question = (PublicKey, String, u16);
 type Answer = (PublicKey, Vec<SocketAddr>);
 
+/// The lookups of a peer's name.
+#[derive(Debug, Default)]
+struct Lookup {
+    /// The earliest time of the next one.
+    next: Time,
+    /// The time of the question that is not answered yet, if there is one.
+    asked: Option<Time>,
+    /// The addresses that were called since the peer was last heard.
+    called: Vec<SocketAddr>,
+}
+
 /// The places of the peers of a gateway.
 pub struct Endpoints {
     /// The thread that looks up names, and its answers.
     resolver: Option<(Sender<Question>, Receiver<Answer>)>,
-    /// The time of the next lookup of each peer with a name.
-    next: BTreeMap<PublicKey, Time>,
+    /// The lookups of each peer with a name.
+    lookups: BTreeMap<PublicKey, Lookup>,
     /// The file of learnt addresses, and its contents.
     file: Option<PathBuf>,
     kept: String,
@@ -44,7 +55,7 @@ impl Endpoints {
         let file = site.interface.status.as_ref();
         let mut endpoints = Endpoints {
             resolver: None,
-            next: BTreeMap::new(),
+            lookups: BTreeMap::new(),
             file: file.map(|status| status.with_extension("endpoints")),
             kept: String::new(),
             unusable: BTreeMap::new(),
@@ -57,7 +68,7 @@ impl Endpoints {
             }
         }
         endpoints.ask(site, gateway, now);
-        let mut asked = endpoints.next.len();
+        let mut asked = endpoints.lookups.values().filter(|l| l.asked.is_some()).count();
         while asked > 0 {
             let answer = match &endpoints.resolver {
                 Some((_, answers)) => answers.recv_timeout(FIRST),
@@ -84,10 +95,32 @@ impl Endpoints {
         }
     }
 
-    /// Sets the address found for a peer: the first one that the gateway's socket reaches.
+    /// Sets the address found for a silent peer: the first one that the gateway's socket reaches and that was
+    /// not called yet. If all were, they are called again in turn.
     fn take(&mut self, site: &Site, gateway: &mut Gateway<impl Sessions>, (key, found): Answer) {
-        let usable = found.iter().find(|a| site.interface.reaches(a.ip()));
-        if let Some(address) = usable {
+        let Some(lookup) = self.lookups.get_mut(&key) else {
+            // The site file no longer has the name.
+            return;
+        };
+        let asked = lookup.asked.take();
+        let Some(peer) = gateway.peers().iter().find(|p| p.config.has(&key)) else {
+            return;
+        };
+        if asked.is_none_or(|asked| peer.heard >= asked) {
+            // It was heard since the question, so it is where it is.
+            lookup.called.clear();
+            return;
+        }
+        let usable: Vec<_> =
+            found.iter().copied().filter(|a| site.interface.reaches(a.ip())).collect();
+        let latest = peer.endpoint;
+        lookup.called.extend(latest);
+        let mut next = usable.iter().find(|a| !lookup.called.contains(a));
+        if next.is_none() {
+            lookup.called.clear();
+            next = usable.iter().find(|a| Some(**a) != latest).or(usable.first());
+        }
+        if let Some(address) = next {
             gateway.set_endpoint(&key, *address, "the resolver says so");
             self.unusable.remove(&key);
             return;
@@ -109,17 +142,22 @@ impl Endpoints {
 
     /// Asks for the addresses of silent peers with names.
     fn ask(&mut self, site: &Site, gateway: &Gateway<impl Sessions>, now: Time) {
-        self.next.retain(|key, _| site.peers.iter().any(|p| p.has(key)));
+        let is_named = |p: &PeerConfig| matches!(p.endpoint, Some(Endpoint::Name(..)));
+        self.lookups.retain(|key, _| site.peers.iter().any(|p| p.has(key) && is_named(p)));
         for peer in gateway.peers() {
             let Some(Endpoint::Name(host, port)) = &peer.config.endpoint else {
                 continue;
             };
-            let due = self.next.get(&peer.key()).is_none_or(|next| now >= *next);
+            let lookup = self.lookups.entry(peer.key()).or_default();
+            let due = now >= lookup.next && lookup.asked.is_none();
             let silent = peer.endpoint.is_none() || now.since(peer.heard) >= SILENCE;
+            if !silent {
+                lookup.called.clear();
+            }
             if !due || !silent {
                 continue;
             }
-            self.next.insert(peer.key(), now + AGAIN);
+            (lookup.next, lookup.asked) = (now + AGAIN, Some(now));
             let (questions, _) = self.resolver.get_or_insert_with(resolver);
             let _ = questions.send((peer.key(), host.clone(), *port));
         }
@@ -181,7 +219,9 @@ fn read(path: &Path) -> Vec<(PublicKey, SocketAddr)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::parse;
     use crate::keys::PrivateKey;
+    use crate::wireguard::{PeerKeys, WireGuard};
     use std::sync::{Arc, Mutex};
 
     #[test]
@@ -205,40 +245,105 @@ mod tests {
         assert_eq!(read(&path), []);
     }
 
+    const CALLED: Time = Time::from_ps(Duration::from_secs(1).as_ps());
+
+    /// Returns the site with a peer that has a name, and its gateway.
+    fn named(listen: &str, own: &PrivateKey, peer: &PublicKey) -> (Site, Gateway<WireGuard>) {
+        let text = format!(
+            "[gateway]\nkey = \"x\"\nlisten = \"{listen}\"\n[peer.b]\npublic_key = \"{peer}\"\n\
+             endpoint = \"peer.example.net:7\"\nnetworks = []\ncap = \"1 Mbps\"\n"
+        );
+        let site = parse("", &text).expect("a site");
+        let keys = PeerKeys { publics: vec![*peer], shared: None, keepalive: None };
+        let sessions = WireGuard::new(own, &[keys]);
+        let gateway = Gateway::new(&site, sessions, 1).expect("a gateway");
+        (site, gateway)
+    }
+
+    fn empty() -> Endpoints {
+        Endpoints {
+            resolver: None,
+            lookups: BTreeMap::new(),
+            file: None,
+            kept: String::new(),
+            unusable: BTreeMap::new(),
+        }
+    }
+
+    fn addresses(texts: &[&str]) -> Vec<SocketAddr> {
+        texts.iter().map(|a| a.parse().expect("an address")).collect()
+    }
+
+    /// All addresses of a name are called in turn, in whatever order the resolver names them.
+    #[test]
+    fn a_silent_peer_is_called_at_all_its_addresses() {
+        let (own, peer) = (PrivateKey::new([1; 32]), PrivateKey::new([2; 32]).public());
+        let (site, mut gateway) = named("0.0.0.0:0", &own, &peer);
+        let mut endpoints = empty();
+        let mut called = Vec::new();
+        for order in [["192.0.2.1:7", "192.0.2.2:7", "192.0.2.3:7"], ["192.0.2.3:7", "192.0.2.1:7", "192.0.2.2:7"]] {
+            for _ in 0..2 {
+                endpoints.lookups.entry(peer).or_default().asked = Some(CALLED);
+                endpoints.take(&site, &mut gateway, (peer, addresses(&order)));
+                called.push(gateway.peers()[0].endpoint.expect("an address").to_string());
+            }
+        }
+        assert_eq!(called, ["192.0.2.1:7", "192.0.2.2:7", "192.0.2.3:7", "192.0.2.1:7"]);
+    }
+
+    /// One question at a time is asked. Its answer comes too late for a peer that has called since.
+    #[test]
+    fn a_late_answer_does_not_move_a_peer_that_was_heard() {
+        let (own, peer) = (PrivateKey::new([1; 32]), PrivateKey::new([2; 32]));
+        let (site, mut gateway) = named("0.0.0.0:0", &own, &peer.public());
+        let (questions, asked) = channel();
+        let (answers, answered) = channel();
+        let mut endpoints = Endpoints { resolver: Some((questions, answered)), ..empty() };
+        for s in [0, 10, 20, 30] {
+            endpoints.look(&site, &mut gateway, CALLED + Duration::from_secs(s));
+        }
+        assert_eq!(asked.try_iter().count(), 1, "the first is not answered yet");
+        // The peer calls.
+        let keys = PeerKeys { publics: vec![own.public()], shared: None, keepalive: None };
+        let mut calls = WireGuard::new(&peer, &[keys]);
+        let home = addresses(&["192.0.2.9:7"])[0];
+        let mut datagram = Vec::new();
+        calls.greet(0, true, &mut |bytes| datagram = bytes.to_vec());
+        let at = CALLED + Duration::from_secs(31);
+        let mut answer = Vec::new();
+        gateway.on_datagram(home, 0, &datagram, at, &mut |output| {
+            if let crate::gateway::Output::Datagram(_, bytes) = output {
+                answer = bytes.to_vec();
+            }
+        });
+        let mut confirms = Vec::new();
+        calls.open(home, &answer, at, &mut confirms);
+        gateway.on_datagram(home, 0, &confirms, at, &mut |_| {});
+        assert_eq!(gateway.peers()[0].endpoint, Some(home));
+        let other = addresses(&["192.0.2.1:7"]);
+        answers.send((peer.public(), other.clone())).expect("it waits");
+        endpoints.look(&site, &mut gateway, at + Duration::from_secs(1));
+        assert_eq!(gateway.peers()[0].endpoint, Some(home));
+        // It is silent, and the next question is asked and answered.
+        endpoints.look(&site, &mut gateway, at + Duration::from_secs(20));
+        assert_eq!(asked.try_iter().count(), 1);
+        answers.send((peer.public(), other.clone())).expect("it waits");
+        endpoints.look(&site, &mut gateway, at + Duration::from_secs(21));
+        assert_eq!(gateway.peers()[0].endpoint, Some(other[0]));
+    }
+
     /// A name whose addresses the socket does not reach is logged once. A name with another, reachable
     /// address is used.
     #[test]
     fn a_name_of_the_other_kind_is_told() {
-        use crate::config::parse;
-        use crate::wireguard::WireGuard;
         let (own, peer) = (PrivateKey::new([1; 32]), PrivateKey::new([2; 32]).public());
-        let answers: [Vec<SocketAddr>; 3] = [
-            vec!["[2001:db8::1]:7".parse().expect("an address")],
-            vec![],
-            vec!["[2001:db8::1]:7", "192.0.2.1:7"]
-                .into_iter()
-                .map(|a| a.parse().expect("an address"))
-                .collect(),
-        ];
+        let answers = [&["[2001:db8::1]:7"][..], &[], &["[2001:db8::1]:7", "192.0.2.1:7"]];
         for (listen, expected) in [
             ("0.0.0.0:0", [None, None, Some("192.0.2.1:7")]),
             ("[::]:0", [Some("[2001:db8::1]:7"), Some("[2001:db8::1]:7"), Some("[2001:db8::1]:7")]),
         ] {
-            let text = format!(
-                "[gateway]\nkey = \"x\"\nlisten = \"{listen}\"\n[peer.b]\npublic_key = \"{peer}\"\n\
-                 endpoint = \"peer.example.net:7\"\nnetworks = []\ncap = \"1 Mbps\"\n"
-            );
-            let site = parse("", &text).expect("a site");
-            let sessions = WireGuard::new(&own, &[]);
-            let gateway = Gateway::new(&site, sessions, 1);
-            let mut gateway = gateway.expect("a gateway");
-            let mut endpoints = Endpoints {
-                resolver: None,
-                next: BTreeMap::new(),
-                file: None,
-                kept: String::new(),
-                unusable: BTreeMap::new(),
-            };
+            let (site, mut gateway) = named(listen, &own, &peer);
+            let mut endpoints = empty();
             let lines: Arc<Mutex<Vec<String>>> = Arc::default();
             let sink = lines.clone();
             let sink = Arc::new(move |line: &str| sink.lock().expect("whole").push(line.into()));
@@ -246,7 +351,8 @@ mod tests {
             tracing::subscriber::with_default(log, || {
                 for (answer, expected) in answers.iter().zip(expected) {
                     for _ in 0..2 {
-                        endpoints.take(&site, &mut gateway, (peer, answer.clone()));
+                        endpoints.lookups.entry(peer).or_default().asked = Some(CALLED);
+                        endpoints.take(&site, &mut gateway, (peer, addresses(answer)));
                     }
                     let found = gateway.peers()[0].endpoint.map(|e| e.to_string());
                     assert_eq!(found.as_deref(), expected, "{listen}");
