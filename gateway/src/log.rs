@@ -1,11 +1,17 @@
 //! The log of a gateway: events of `tracing` as lines of keys and values.
 //!
 //! Events below the level cost a comparison. While a peer is traced, all events about it are kept for the
-//! client that asked, regardless of the level.
+//! client that asked, regardless of the level. Events of libraries do not name the peer, so they are logged
+//! from level debug on only, with their origin.
 
+#[cfg(target_os = "linux")]
+use nix::sys::signal::{SigSet, SigmaskHow};
 use std::collections::VecDeque;
 use std::fmt::{self, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 use tracing::field::{Field, Visit};
 pub use tracing::level_filters::LevelFilter;
 use tracing::subscriber::Interest;
@@ -16,6 +22,84 @@ pub type Sink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// The most lines of a trace that are kept until a client asks for them.
 const MOST_KEPT: usize = 2000;
+
+/// The start of the names of this program's modules.
+const OWN: &str = "accord";
+
+/// The most lines that wait for a reader of the log, and the longest wait for it at the end.
+const MOST_WAITING: usize = 1000;
+const LAST: Duration = Duration::from_secs(1);
+
+/// A thread that writes lines, so that a reader who stops reading does not stop the threads that log.
+#[derive(Debug)]
+pub struct Writer {
+    lines: SyncSender<Line>,
+    /// The number of lines for which there was no room since the last one that was taken.
+    lost: Arc<AtomicU64>,
+    /// It disconnects when the thread ends.
+    ended: Receiver<()>,
+}
+
+impl Writer {
+    /// Starts a thread that passes lines to `write`.
+    ///
+    /// # Errors
+    /// Fails if the system starts no thread.
+    pub fn start(write: impl Fn(&str) + Send + 'static) -> std::io::Result<Writer> {
+        let (lines, waiting) = sync_channel::<Line>(MOST_WAITING);
+        let (alive, ended) = sync_channel(0);
+        let lost: Arc<AtomicU64> = Arc::default();
+        let missed = lost.clone();
+        let work = move || {
+            let _alive: SyncSender<()> = alive;
+            for line in waiting {
+                let Line::Text(text) = line else { return };
+                write(&text);
+                let count = missed.swap(0, Ordering::Relaxed);
+                if count > 0 {
+                    write(&format!("level=warn event=lines-lost count={count}"));
+                }
+            }
+        };
+        let spawn = || std::thread::Builder::new().name("log".into()).spawn(work);
+        // Signals are for the thread that reads them from a file. One that this thread accepted would end the
+        // process.
+        #[cfg(target_os = "linux")]
+        let spawn = || {
+            let before = SigSet::all().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
+            let spawned = spawn();
+            before.thread_set_mask()?;
+            spawned
+        };
+        spawn()?;
+        Ok(Writer { lines, lost, ended })
+    }
+
+    /// Returns the sink of the lines. It never waits: it counts lines for which there is no room.
+    pub fn sink(&self) -> Sink {
+        let (lines, lost) = (self.lines.clone(), self.lost.clone());
+        Arc::new(move |line: &str| {
+            if let Err(TrySendError::Full(_)) = lines.try_send(Line::Text(line.to_string())) {
+                lost.fetch_add(1, Ordering::Relaxed);
+            }
+        })
+    }
+
+    /// Waits until the lines are written, but no longer than a second.
+    pub fn finish(self) {
+        // If there is no room, nobody reads.
+        if self.lines.try_send(Line::Last).is_ok() {
+            let _ = self.ended.recv_timeout(LAST);
+        }
+    }
+}
+
+/// A line for the thread that writes.
+#[derive(Debug)]
+enum Line {
+    Text(String),
+    Last,
+}
 
 /// Reads a level: error, warn, info, debug, trace or off.
 ///
@@ -54,6 +138,12 @@ impl Log {
     /// Creates a log of events at this level and above.
     pub fn new(level: LevelFilter, sink: Sink) -> Log {
         Log { level, sink, trace: Arc::default() }
+    }
+
+    /// Returns whether an event is logged, whatever is traced.
+    fn passes(&self, metadata: &Metadata<'_>) -> bool {
+        let wanted = is_own(metadata) || self.level >= LevelFilter::DEBUG;
+        *metadata.level() <= self.level && wanted
     }
 
     fn traced(&self) -> MutexGuard<'_, Trace> {
@@ -98,12 +188,16 @@ impl Subscriber for Log {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && (*metadata.level() <= self.level || self.traced().peer.is_some())
+        metadata.is_event() && (self.passes(metadata) || self.traced().peer.is_some())
     }
 
     fn event(&self, event: &Event<'_>) {
-        let level = *event.metadata().level();
-        let mut line = Line { text: format!("level={}", word(level)), peer: None };
+        let metadata = event.metadata();
+        let text = format!("level={}", word(*metadata.level()));
+        let mut line = Fields { text, peer: None };
+        if !is_own(metadata) {
+            line.push("from", metadata.target());
+        }
         event.record(&mut line);
         {
             let mut trace = self.traced();
@@ -115,7 +209,7 @@ impl Subscriber for Log {
                 trace.lines.push_back(line.text.clone());
             }
         }
-        if level <= self.level {
+        if self.passes(metadata) {
             (self.sink)(&line.text);
         }
     }
@@ -133,6 +227,11 @@ impl Subscriber for Log {
     fn exit(&self, _: &span::Id) {}
 }
 
+/// Returns whether an event is of this program, and not of a library.
+fn is_own(metadata: &Metadata<'_>) -> bool {
+    metadata.target().starts_with(OWN)
+}
+
 fn word(level: Level) -> &'static str {
     match level {
         Level::ERROR => "error",
@@ -144,27 +243,31 @@ fn word(level: Level) -> &'static str {
 }
 
 /// A line under construction.
-struct Line {
+struct Fields {
     text: String,
     peer: Option<String>,
 }
 
-impl Line {
+impl Fields {
     fn add(&mut self, field: &Field, value: &str) {
         if field.name() == "peer" {
             self.peer = Some(value.to_string());
         }
+        self.push(field.name(), value);
+    }
+
+    fn push(&mut self, name: &str, value: &str) {
         let plain =
             |c: char| !c.is_whitespace() && !c.is_control() && !matches!(c, '"' | '\\' | '=');
         let _ = if !value.is_empty() && value.chars().all(plain) {
-            write!(self.text, " {}={value}", field.name())
+            write!(self.text, " {name}={value}")
         } else {
-            write!(self.text, " {}={value:?}", field.name())
+            write!(self.text, " {name}={value:?}")
         };
     }
 }
 
-impl Visit for Line {
+impl Visit for Fields {
     fn record_str(&mut self, field: &Field, value: &str) {
         self.add(field, value);
     }
@@ -205,6 +308,56 @@ mod tests {
         assert_eq!(told(LevelFilter::WARN), [""; 0]);
         assert_eq!(level("debug"), Ok(LevelFilter::DEBUG));
         assert!(level("loud").is_err_and(|e| e.contains("error, warn, info")));
+    }
+
+    /// Events of boringtun have no peer, and most of them are of no use to an operator.
+    #[test]
+    fn events_of_libraries_are_logged_from_debug_on() {
+        let told = |level| {
+            let (log, lines) = log(level);
+            tracing::subscriber::with_default(log.clone(), || {
+                tracing::error!(target: "boringtun::noise::timers", "CONNECTION_EXPIRED");
+                // A trace of a peer changes nothing.
+                log.set_traced(Some("a"));
+                tracing::error!(target: "boringtun::noise::timers", "CONNECTION_EXPIRED");
+            });
+            lines.lock().expect("whole").clone()
+        };
+        assert_eq!(told(LevelFilter::INFO), [""; 0]);
+        let line = "level=error from=boringtun::noise::timers message=CONNECTION_EXPIRED";
+        assert_eq!(told(LevelFilter::DEBUG), [line; 2]);
+    }
+
+    /// A reader that does not read costs lines, and no thread waits for it.
+    #[test]
+    fn lines_are_lost_if_nobody_reads() {
+        let (entered, at_work) = sync_channel(0);
+        let (go_on, held) = sync_channel::<()>(0);
+        let (written, lines) = std::sync::mpsc::channel();
+        let writer = Writer::start(move |line| {
+            if line == "first" {
+                entered.send(()).expect("the test waits");
+                held.recv().expect("the test goes on");
+            }
+            written.send(line.to_string()).expect("the test counts");
+        });
+        let writer = writer.expect("a thread");
+        let sink = writer.sink();
+        sink("first");
+        at_work.recv().expect("it writes");
+        for _ in 0..MOST_WAITING + 7 {
+            sink("more");
+        }
+        go_on.send(()).expect("it waits");
+        assert_eq!(lines.recv().as_deref(), Ok("first"));
+        assert_eq!(lines.recv().as_deref(), Ok("level=warn event=lines-lost count=7"));
+        for _ in 0..MOST_WAITING {
+            assert_eq!(lines.recv().as_deref(), Ok("more"));
+        }
+        sink("last");
+        drop(sink);
+        writer.finish();
+        assert_eq!(lines.try_iter().collect::<Vec<_>>(), ["last"]);
     }
 
     #[test]

@@ -278,6 +278,7 @@ mod parts {
 
     #[cfg(target_os = "linux")]
     pub fn drive(path: &Path, until_stdin_closes: bool) -> Result<bool, Failure> {
+        use accord_gateway::log::Writer;
         use accord_gateway::{Ended, Options, RunError};
         use std::sync::Arc;
         use std::sync::atomic::{AtomicBool, Ordering};
@@ -292,6 +293,8 @@ mod parts {
                 stop.store(true, Ordering::Relaxed);
             });
         }
+        let writer = Writer::start(|line| note(line))
+            .map_err(|e| Failure::Unable(format!("the thread of the log does not start: {e}")))?;
         let options = Options {
             path: path.to_path_buf(),
             stop,
@@ -299,9 +302,11 @@ mod parts {
             signals: !until_stdin_closes,
             renewal: accord_gateway::RENEWAL,
             level,
-            log: Arc::new(|line: &str| note(line)),
+            log: writer.sink(),
         };
-        match accord_gateway::run(&options) {
+        let ended = accord_gateway::run(&options);
+        writer.finish();
+        match ended {
             Ok(Ended::Stopped) => Ok(true),
             Ok(Ended::Interrupted) => Err(Failure::Ended),
             Err(RunError::Config(e)) => Err(wrong(path, e)),
