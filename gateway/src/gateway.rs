@@ -29,8 +29,6 @@ use std::net::{IpAddr, SocketAddr};
 const TICK: Duration = Duration::from_ms(100);
 /// The most packets of a peer that are sent before another peer has its turn.
 const BATCH: usize = 64;
-/// The reason for a peer's new endpoint: an authentic datagram came from there.
-const CALLS: &str = "it sends from there";
 /// The DSCP of handshakes, AF41, as in the kernel's WireGuard.
 const HANDSHAKE: u8 = 34 << 2;
 
@@ -257,7 +255,7 @@ impl<S: Sessions> Gateway<S> {
             }
             Opened::Answer(peer) => {
                 if let Some(peer) = peer {
-                    self.peers[peer].set_endpoint(Some(from), CALLS);
+                    self.peers[peer].on_call(from);
                     self.peers[peer].greeted = at;
                     self.peers[peer].handshakes += 1;
                     let name = &self.peers[peer].config.name;
@@ -268,11 +266,11 @@ impl<S: Sessions> Gateway<S> {
                 }
             }
             Opened::Nothing(peer) => {
-                self.peers[peer].set_endpoint(Some(from), CALLS);
+                self.peers[peer].on_call(from);
                 self.peers[peer].heard = at;
             }
             Opened::Packet(peer) => {
-                self.peers[peer].set_endpoint(Some(from), CALLS);
+                self.peers[peer].on_call(from);
                 self.peers[peer].heard = at;
                 let collected = Collected { tos, virtual_delay, place, reported };
                 self.take(peer, collected, &mut room, at, sink);

@@ -62,6 +62,8 @@ pub struct Peer {
     /// The time at which this end began to call the peer at its latest endpoint, if the peer may
     /// have another one.
     pub(crate) called: Option<Time>,
+    /// The endpoint that was given up then.
+    pub(crate) left: Option<SocketAddr>,
     /// The packets that wait to be sent.
     pub edge: Edge,
     /// The search for the largest packet that the path takes, unless the site file sets it.
@@ -151,6 +153,7 @@ impl Peer {
             heard: Time::ZERO,
             greeted: Time::ZERO,
             called: None,
+            left: None,
             edge: Edge::new(&config.shares, interface.queue, packet, seed),
             path_mtu: interface.finds_mtu.then(|| PathMtu::new(interface.mtu)),
             sender: Sender::new(control.controller.clone(), control.sending, packet, config, run),

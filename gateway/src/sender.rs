@@ -85,8 +85,10 @@ pub struct Sender {
     /// The run of this sender, by which the other end distinguishes it from earlier runs of the same
     /// gateway.
     run: u32,
-    /// The time of the latest report.
+    /// The time of the latest report on data.
     reported: Time,
+    /// The time of the latest answer of the other end to anything that was sent from here.
+    pub(crate) answered: Time,
     /// The latest report.
     pub latest: Option<Answer>,
     /// The virtual delay in the latest report in seconds, as far as it counts.
@@ -135,6 +137,7 @@ impl Sender {
             state: State::Unknown,
             run,
             reported: Time::ZERO,
+            answered: Time::ZERO,
             latest: None,
             virtual_s: 0.0,
             pair: (0, Time::ZERO),
@@ -324,6 +327,7 @@ impl Sender {
             return;
         }
         (self.first_probe, self.probe_wait) = (None, PROBE);
+        self.answered = now;
         if answer.number == 0 {
             // The peer is a gateway, so pairs may be sent. They may go unanswered.
             if matches!(self.state, State::Unknown | State::Plain) {

@@ -131,6 +131,8 @@ pub struct World {
     /// The address of the second gateway that is used, and the one that nothing reaches or leaves.
     pub home: SocketAddr,
     pub cut: Option<SocketAddr>,
+    /// The gateway whose datagrams alone are cut there, if the other's pass.
+    pub cut_from: Option<usize>,
     /// The time for which the clock of each gateway stood still.
     lag: [Duration; 2],
     /// The gateway that is suspended: nothing reaches it, and it does nothing.
@@ -200,6 +202,7 @@ impl World {
             serial: 0,
             home: address(1),
             cut: None,
+            cut_from: None,
             lag: [Duration::ZERO; 2],
             asleep: None,
             privates: keys,
@@ -380,7 +383,7 @@ impl World {
                 Owned::Datagram(Way { to, tos, whole }, bytes) => {
                     // The second gateway answers from where it was called.
                     let home = if end == 0 { to } else { self.home };
-                    if self.cut == Some(home) {
+                    if self.cut == Some(home) && self.cut_from.is_none_or(|from| from == end) {
                         continue;
                     }
                     self.home = home;
