@@ -243,7 +243,8 @@ impl<S: Sessions> Gateway<S> {
             }
             _ => false,
         };
-        if let Opened::Answer(Some(peer)) | Opened::Nothing(peer) = opened {
+        if let Opened::Question(peer) | Opened::Answer(Some(peer)) | Opened::Nothing(peer) = opened
+        {
             // A session may now be open.
             self.peers[peer].due = Time::ZERO;
         }
@@ -253,13 +254,15 @@ impl<S: Sessions> Gateway<S> {
                 self.dropped.flood += 1;
                 self.flooding = Some(from.ip());
             }
+            Opened::Question(peer) => {
+                self.peers[peer].on_handshake(from, at);
+                sink(Output::Datagram(handshake(from), &room));
+            }
             Opened::Answer(peer) => {
                 if let Some(peer) = peer {
                     self.peers[peer].on_call(from);
-                    self.peers[peer].greeted = at;
-                    self.peers[peer].handshakes += 1;
-                    let name = &self.peers[peer].config.name;
-                    tracing::debug!(event = "handshake", peer = name, from = %from);
+                    self.peers[peer].sender.answered = at;
+                    self.peers[peer].on_handshake(from, at);
                 }
                 if !room.is_empty() {
                     sink(Output::Datagram(handshake(from), &room));
@@ -278,10 +281,11 @@ impl<S: Sessions> Gateway<S> {
         }
         self.room = room;
         match opened {
-            Opened::Answer(Some(peer)) | Opened::Nothing(peer) | Opened::Packet(peer) => {
-                self.peers[peer].config.endpoint.is_none()
-            }
-            _ => false,
+            Opened::Question(peer)
+            | Opened::Answer(Some(peer))
+            | Opened::Nothing(peer)
+            | Opened::Packet(peer) => self.peers[peer].config.endpoint.is_none(),
+            Opened::Answer(None) | Opened::Refused | Opened::Flood => false,
         }
     }
 

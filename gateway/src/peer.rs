@@ -237,6 +237,13 @@ impl Peer {
         }
     }
 
+    /// Counts and logs a message of a handshake.
+    pub(crate) fn on_handshake(&mut self, from: SocketAddr, at: Time) {
+        self.greeted = at;
+        self.handshakes += 1;
+        tracing::debug!(event = "handshake", peer = self.config.name, from = %from);
+    }
+
     /// Notes the state of the tunnel from now on. Without a session nothing arrives. A blind tunnel has sent
     /// data, and only counts tell of arrivals.
     pub(crate) fn look(&mut self, up: bool, now: Time) {

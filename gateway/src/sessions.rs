@@ -37,7 +37,11 @@ pub enum Opened {
     Packet(usize),
     /// Something authentic of this peer that holds no packet, such as a keep-alive.
     Nothing(usize),
-    /// A handshake message, with the answer in `out`. The peer is known if it was authenticated.
+    /// A question of this peer for a session, with the answer in `out`. Somebody else may have sent it again:
+    /// only what arrives in the session tells the place of the peer.
+    Question(usize),
+    /// Another message of a handshake, with the answer in `out` if there is one. The peer is known if it was
+    /// authenticated, and has answered a question of this end.
     Answer(Option<usize>),
     /// A datagram that no peer can have sent now: forged, replayed, damaged or late.
     Refused,

@@ -281,7 +281,10 @@ mod tests {
         let (site, mut gateway) = named("0.0.0.0:0", &own, &peer);
         let mut endpoints = empty();
         let mut called = Vec::new();
-        for order in [["192.0.2.1:7", "192.0.2.2:7", "192.0.2.3:7"], ["192.0.2.3:7", "192.0.2.1:7", "192.0.2.2:7"]] {
+        for order in [
+            ["192.0.2.1:7", "192.0.2.2:7", "192.0.2.3:7"],
+            ["192.0.2.3:7", "192.0.2.1:7", "192.0.2.2:7"],
+        ] {
             for _ in 0..2 {
                 endpoints.lookups.entry(peer).or_default().asked = Some(CALLED);
                 endpoints.take(&site, &mut gateway, (peer, addresses(&order)));
