@@ -1,8 +1,8 @@
 //! Another endpoint for a silent peer.
 //!
 //! A peer with several endpoints in the site file has several uplinks. This end calls the next one if an
-//! expected answer of the peer does not arrive: a report for data, or for a probe. What the peer sends by
-//! itself does not count, because a path may fail in one direction only. The session and the queues stay. The
+//! expected answer of the peer does not arrive: a report for data, or for a probe. Unasked messages of the
+//! peer do not count, because a path may fail in one direction only. The session and the queues stay. The
 //! peer answers from the address that was called, so the reverse path also uses the other uplink.
 
 use crate::config::Mode;
