@@ -36,7 +36,7 @@ pub struct Writer {
     lines: SyncSender<Line>,
     /// The number of lines for which there was no room since the last one that was taken.
     lost: Arc<AtomicU64>,
-    /// It disconnects when the thread ends.
+    /// The channel that disconnects when the thread ends.
     ended: Receiver<()>,
 }
 
@@ -87,7 +87,7 @@ impl Writer {
 
     /// Waits until the lines are written, but no longer than a second.
     pub fn finish(self) {
-        // If there is no room, nobody reads.
+        // Without room, the reader has stopped.
         if self.lines.try_send(Line::Last).is_ok() {
             let _ = self.ended.recv_timeout(LAST);
         }
