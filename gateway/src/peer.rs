@@ -245,7 +245,7 @@ impl Peer {
     }
 
     /// Notes the state of the tunnel from now on. Without a session nothing arrives. A blind tunnel has sent
-    /// data, and only counts tell of arrivals.
+    /// data, and only counts report arrivals.
     pub(crate) fn look(&mut self, up: bool, now: Time) {
         let (controlled, blind) =
             (self.sender.state == State::Controlled, self.sender.state == State::Blind);
