@@ -38,7 +38,7 @@ pub enum Opened {
     /// Something authentic of this peer that holds no packet, such as a keep-alive.
     Nothing(usize),
     /// A question of this peer for a session, with the answer in `out`. Somebody else may have sent it again:
-    /// only what arrives in the session tells the place of the peer.
+    /// only a datagram of the session reveals the place of the peer.
     Question(usize),
     /// Another message of a handshake, with the answer in `out` if there is one. The peer is known if it was
     /// authenticated, and has answered a question of this end.

@@ -113,7 +113,7 @@ fn a_change_of_the_keepalive_keeps_the_session() {
 }
 
 /// A changed pre-shared key ends the session, and with it the memory of handshakes. An initiation that
-/// somebody recorded is answered, but it does not tell the place of the peer.
+/// somebody recorded is answered, but it does not reveal the place of the peer.
 #[test]
 fn a_recorded_initiation_does_not_move_the_peer() {
     let text = format!(
