@@ -14,6 +14,7 @@ use accord::scenario::{Entity, Metric, print};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::Value;
+use std::cell::OnceCell;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -144,20 +145,42 @@ pub fn named(metric: &str) -> PyResult<Metric> {
     })
 }
 
-/// Returns the scenario of runs of one point.
+/// Returns the scenario of runs of one point. The seed may differ, and with it what it draws.
 pub fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {
     let Some(first) = runs.first().map(Bound::get) else {
         return Err(PyValueError::new_err("there are no runs to compare"));
     };
     let scenario = &first.scenario;
+    let text = OnceCell::new();
     let same = |run: &Bound<'_, Run>| {
         let other = &run.get().scenario;
-        (&other.id, &other.point) == (&scenario.id, &scenario.point)
+        Arc::ptr_eq(other, scenario)
+            || other.point == scenario.point
+                && as_drawn_in(other, scenario) == *text.get_or_init(|| print(scenario))
     };
     if !runs.iter().all(same) {
         return Err(PyValueError::new_err("the runs are of different scenarios or points"));
     }
     Ok(scenario.clone())
+}
+
+/// Returns the text of a scenario with the seed of another one. If the seeds differ it also has the values
+/// that the other one has drawn: the starts of flows, and queues of another discipline.
+fn as_drawn_in(scenario: &accord::Scenario, other: &accord::Scenario) -> String {
+    if scenario.seed == other.seed {
+        return print(scenario);
+    }
+    let mut scenario = scenario.clone();
+    scenario.seed = other.seed;
+    for (flow, theirs) in scenario.flows.iter_mut().zip(&other.flows) {
+        flow.start = theirs.start;
+    }
+    for (link, theirs) in scenario.links.iter_mut().zip(&other.links) {
+        if link.queue.discipline != theirs.queue.discipline {
+            link.queue.clone_from(&theirs.queue);
+        }
+    }
+    print(&scenario)
 }
 
 /// Returns the checks of the engines that ran, as `accord run` does.

@@ -212,6 +212,36 @@ def test_a_comparison_has_means_and_verdicts():
         accord.Comparison([comparison.runs[0], accord.load("xia05-fig6").run("theory", point=1)])
 
 
+def test_only_runs_of_one_network_are_compared(small):
+    fast = plain(rate="20 Mbps", duration="5 s").run("theory")
+    with pytest.raises(ValueError, match="different scenarios"):
+        accord.Comparison([small.run("theory"), fast])
+    pair = [small.run("theory"), plain(rate="20 Mbps", duration="5 s").run("packet", seed=5)]
+    with pytest.raises(ValueError, match="different scenarios"):
+        accord.Comparison(pair)
+    with pytest.raises(ValueError, match="different scenarios"):
+        accord.Comparison([small.run("theory"), plain(flows=3, duration="5 s").run("packet")])
+    # Repetitions differ in what the seed draws: here the starts and the disciplines.
+    text = """
+        duration = "2 s"
+        [topology.parking_lot]
+        bottlenecks = 3
+        rate = "4 Mbps"
+        delay = "4 ms"
+        queue = { random = [{ discipline = "droptail" }, { discipline = "red" }] }
+        [flow.long]
+        from = "r0"
+        to = "r3"
+        controller = "newreno"
+        start = { uniform = ["0 s", "1 s"] }
+    """
+    drawn = accord.parse(text)
+    runs = [drawn.run("packet", seed=seed) for seed in range(1, 5)]
+    assert len({drawn.toml(seed=seed).count('"red"') for seed in range(1, 5)}) > 1
+    assert len(accord.Comparison(runs).runs) == 4
+    assert accord.Comparison([runs[0], pickle.loads(pickle.dumps(runs[1]))])
+
+
 def test_runs_are_equal_and_scenarios_are_saved(tmp_path, small):
     run = small.run("packet")
     assert run == small.run("packet") != small.run("theory")
