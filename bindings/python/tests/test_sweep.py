@@ -66,6 +66,66 @@ def test_equal_seeds_have_no_interval_and_a_warning(small):
         accord.sweep(small, OVER, reps=3, engines=["theory"]).means()
 
 
+def test_a_point_that_is_named_twice_is_run_once(small):
+    one = [{"flow.all.count": 2}]
+    with pytest.warns(
+        UserWarning, match=r"over: 2 of 4 points equal earlier ones and are left out"
+    ):
+        swept = accord.sweep(
+            small, [*one, {"flow.all.count": 1}, *one, {"flow.all.count": "2"}], reps=3
+        )
+    assert len(swept) == 6 and swept.made == 6
+    assert all(row["runs"] == 3 for row in swept.means())
+    assert [row for row in swept.means() if row["flow.all.count"] == 2] == accord.sweep(
+        small, one, reps=3
+    ).means()
+    with pytest.warns(UserWarning, match="1 of 2 points"):
+        assert len(accord.sweep(small, {"flow.all.count": [1, 1]}, engines="theory")) == 1
+
+
+def holder(packets):
+    class Holder(accord.Controller):
+        version = "1"
+
+        def __init__(self, packet):
+            super().__init__(packet)
+            self.window = packets * packet
+
+        def on_ack(self, ack, path, now):
+            pass
+
+        def on_congestion(self, how, path, now):
+            pass
+
+    return Holder
+
+
+def test_two_classes_with_one_name_are_two_points(small, tmp_path):
+    classes = [holder(2), holder(20)]
+    assert repr(classes[0]) == repr(classes[1])
+    over = {"flow.all.controller": classes}
+    swept = accord.sweep(small.with_({"flow.all.count": 1}), over, reps=2)
+    rows = [row for row in swept.means() if row["metric"] == "throughput"]
+    assert [row["flow.all.controller"] for row in rows] == classes
+    assert [row["runs"] for row in rows] == [2, 2] and rows[1]["mean"] > 4 * rows[0]["mean"]
+    assert swept._repr_html_().count("<tr>") == 1 + 2
+    with pytest.raises(ValueError, match=r"two classes are called 'holder' and have .* '1'"):
+        accord.sweep(small, over, store=tmp_path)
+    pytest.importorskip("matplotlib")
+    axes = swept.plot("throughput")
+    ticks = [label.get_text() for label in axes.get_xticklabels()]
+    assert ticks == [f"{classes[0]} (1)", f"{classes[1]} (2)"]
+    assert len(axes.lines[0].get_xdata()) == 2
+    lines = accord.sweep(small, over | {"flow.all.count": [1, 2]}).plot(x="flow.all.count")
+    assert len(lines.get_legend_handles_labels()[1]) == 2
+
+
+def test_a_sweep_over_seeds_has_no_repetitions(small):
+    assert len(accord.sweep(small, {"seed": [1, 2]}, engines="theory")) == 2
+    with pytest.raises(ValueError, match="seed: expected reps=1"):
+        accord.sweep(small, {"seed": [1, 2]}, reps=2)
+
+
 def test_a_sweep_draws_shows_and_pickles(small):
     pytest.importorskip("matplotlib")
     swept = accord.sweep(small, OVER, reps=2, engines=["theory", "packet"])

@@ -87,7 +87,9 @@ def border(
         return {n: of.at(i / finest) for (n, of), i in zip(over.items(), corner, strict=True)}
 
     def judge(corners: list[Corner]) -> None:
-        swept = sweep(scenario, [at(corner) for corner in corners], **options)
+        # Whole numbers may be the same at several corners.
+        points = {repr(point): point for point in map(at, corners)}
+        swept = sweep(scenario, points.values(), **options)
         means: dict[str, dict[tuple[str, str], float]] = {}
         for row in swept.means():
             point = repr({name: row[name] for name in over})

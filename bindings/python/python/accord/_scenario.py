@@ -156,7 +156,7 @@ class Scenario:
                 f"got {type(settings).__name__}"
             )
         pairs = [(_path(path), _setting(path, value)) for path, value in settings.items()]
-        classes = _classes(self._inner.classes(), _own(own), settings.values())
+        classes = classes_in(self._inner.classes(), _own(own), settings.values())
         return self._inner.with_settings(pairs, classes)
 
     def run(
@@ -349,21 +349,26 @@ def _point(point: int) -> int:
     return point
 
 
+def key_of(path: str, value: Value) -> tuple[Any, ...]:
+    """Return a key that equal values of a setting share. Classes with one name have two."""
+    return (_setting(path, value), *map(id, classes_in([value])))
+
+
 def _own(classes: Iterable[Any]) -> list[Any]:
     """Return classes, each once."""
     return list(dict.fromkeys(map(check, classes)))
 
 
-def _classes(*sources: Iterable[Any]) -> list[Any]:
+def classes_in(*sources: Iterable[Any]) -> list[Any]:
     """Return the classes among values, without duplicates."""
     found: dict[Any, None] = {}
     for value in itertools.chain(*sources):
         if isinstance(value, type):
             found[check(value)] = None
         elif isinstance(value, Mapping):
-            found |= dict.fromkeys(_classes(value.values()))
+            found |= dict.fromkeys(classes_in(value.values()))
         elif isinstance(value, (list, tuple)):
-            found |= dict.fromkeys(_classes(value))
+            found |= dict.fromkeys(classes_in(value))
     return list(found)
 
 
@@ -491,7 +496,7 @@ def dumbbell(
         487353
 
     """
-    classes = _classes([controller, discipline])
+    classes = classes_in([controller, discipline])
     arguments = {
         "flows": whole("flows", flows),
         "rate": rate,

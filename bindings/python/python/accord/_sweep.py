@@ -6,6 +6,7 @@ import html
 import itertools
 import os
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from ._carry import Carrier
 from ._crew import Crew
 from ._designs import quantity
 from ._errors import whole
-from ._scenario import Engine, Scenario, Skip, Value, listed, skips_steady
+from ._scenario import Engine, Scenario, Skip, Value, classes_in, key_of, listed, skips_steady
 from ._show import Fraction, counting
 from ._store import Result, Store, identity, key
 from ._work import Batch, Done, Job
@@ -24,6 +25,9 @@ from ._work import Batch, Done, Job
 if TYPE_CHECKING:
     from distributed import Client
     from matplotlib.axes import Axes
+
+Key = tuple[Any, ...]
+"""A key of a value that tells two classes with one name apart."""
 
 Over = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 """Values by paths, of which all combinations are run; or a list of points."""
@@ -94,10 +98,10 @@ class Sweep:
 
         Rows have the parameters, the seed, and the keys of `Comparison.checks`.
         """
-        return [head | check for head, (_, checks) in self._all() for check in checks]
+        return [head | check for _, head, (_, checks) in self._all() for check in checks]
 
-    def _all(self) -> Iterator[tuple[dict[str, Any], Result]]:
-        """Yield the point and the seed of each run with its result."""
+    def _all(self) -> Iterator[tuple[int, dict[str, Any], Result]]:
+        """Yield the number of the point, the point with the seed, and the result of each run."""
         plan = self._plan
         for job in plan.jobs():
             head: dict[str, Any] = {name: job.settings.get(name) for name in plan.names}
@@ -108,11 +112,11 @@ class Sweep:
                 known = self._results[job.number]
                 assert known is not None
                 result = known
-            yield head, result
+            yield job.number // plan.reps, head, result
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """Yield the `rows` one by one."""
-        for head, (means, _) in self._all():
+        for _, head, (means, _) in self._all():
             for mean in means:
                 yield head | mean
 
@@ -146,27 +150,33 @@ class Sweep:
                 "draws nothing there, and half_width is None"
             )
             warnings.warn(text, UserWarning, stacklevel=2)
-        return rows
+        return [row for _, row in rows]
 
-    def _means(self) -> tuple[list[dict[str, Any]], int, int]:
-        """Return the means, and the numbers of points with equal packet runs and of all points."""
-        groups: dict[tuple[str, ...], tuple[dict[str, Any], list[float]]] = {}
-        keys = [*self._plan.names, "engine", "entity_kind", "entity", "metric", "unit"]
-        for row in self:
-            head = {k: row[k] for k in keys}
-            _, values = groups.setdefault(tuple(map(repr, head.values())), (head, []))
-            values.append(row["value"])
+    def _means(self) -> tuple[list[tuple[int, dict[str, Any]]], int, int]:
+        """Return the means, each with the number of its point, and two counts.
+
+        The counts are those of the points with equal packet runs and of all points.
+        """
+        keys = ("engine", "entity_kind", "entity", "metric", "unit")
+        # By the number of the point, since two classes may have one name. One value per seed.
+        groups: dict[tuple[Any, ...], tuple[dict[str, Any], dict[int, float]]] = {}
+        for point, head, (means, _) in self._all():
+            at = {name: head[name] for name in self._plan.names}
+            for mean in means:
+                of = {key: mean[key] for key in keys}
+                _, by_seed = groups.setdefault((point, *of.values()), (at | of, {}))
+                by_seed[head["seed"]] = mean["value"]
         rows = []
         # True for a point with packet runs that differ between seeds.
-        differ: dict[tuple[str, ...], bool] = {}
+        differ: dict[int, bool] = {}
         points = set()
-        for group, (head, values) in groups.items():
+        for (point, *_), (head, by_seed) in groups.items():
+            values = list(by_seed.values())
             equal = len(set(values)) == 1
             mean, half_width = _accord.estimate(values)
             width = None if equal else half_width
             mean = values[0] if equal else mean
-            rows.append(head | {"mean": mean, "half_width": width, "runs": len(values)})
-            point = group[: len(self._plan.names)]
+            rows.append((point, head | {"mean": mean, "half_width": width, "runs": len(values)}))
             points.add(point)
             if len(values) > 1 and head["engine"] == "packet":
                 differ[point] = differ.get(point, False) or not equal
@@ -200,12 +210,13 @@ class Sweep:
 
         """
         names = self._plan.names
-        several = [n for n in names if len({repr(p.get(n)) for p in self._plan.points}) > 1]
+        shown_as = self._labels()
+        several = [name for name in names if len(shown_as[name]) > 1]
         x = x or next(iter(several or names), None)
         if x not in names:
             raise ValueError(f"x {x!r}: expected one of {', '.join(names) or 'no parameter'}")
         entities = None if of is None else {of} if isinstance(of, str) else set(of)
-        means = self._means()[0]
+        means = [row for _, row in self._means()[0]]
         rows = [row for row in means if row["metric"] == metric]
         rows = [row for row in rows if entities is None or row["entity"] in entities]
         if not rows:
@@ -217,7 +228,7 @@ class Sweep:
 
         def label(row: dict[str, Any]) -> tuple[str, str]:
             parts = [row["entity"]] if named else []
-            parts += [f"{name} = {row[name]}" for name in others]
+            parts += [f"{name} = {shown_as[name][_key(name, row[name])]}" for name in others]
             return ", ".join(parts), row["engine"]
 
         lines: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -231,7 +242,7 @@ class Sweep:
             )
         if ax is None:
             ax = _plot.new_axes()
-        places, unit, ticks = _scale([row[x] for row in rows])
+        places, unit, ticks = _scale({_key(x, row[x]): row[x] for row in rows}, shown_as[x])
         divisor, shown = _plot.UNITS.get(rows[0]["unit"], (1.0, rows[0]["unit"]))
         engines = list(dict.fromkeys(engine for _, engine in lines))
         before = _plot.colours_of(ax)
@@ -241,9 +252,9 @@ class Sweep:
             }
             style |= {"marker": "os^D"[engines.index(engine) % 4], "markersize": 4}
             style |= _plot.STYLES[engine] | {"alpha": 1.0, "linewidth": 1.0}
-            at = sorted(its, key=lambda row: places[repr(row[x])])
+            at = sorted(its, key=lambda row: places[_key(x, row[x])])
             ax.errorbar(
-                [places[repr(row[x])] for row in at],
+                [places[_key(x, row[x])] for row in at],
                 [row["mean"] / divisor for row in at],
                 [(row["half_width"] or 0.0) / divisor for row in at],
                 capsize=2,
@@ -258,22 +269,29 @@ class Sweep:
         _plot.legend(ax)
         return ax
 
+    def _labels(self) -> dict[str, dict[Key, str]]:
+        """Return the texts of the values of each parameter."""
+        points = self._plan.points
+        return {name: _texts(name, [p.get(name) for p in points]) for name in self._plan.names}
+
     def __repr__(self) -> str:
         """Return the parameters and the number of runs."""
         return f"<Sweep over {', '.join(self._plan.names) or 'seeds'}: {len(self)} runs>"
 
     def _repr_html_(self) -> str:
         """Show a notebook a table of means: a row per point and engine."""
-        means = [row for row in self._means()[0] if row["metric"] in SHOWN]
-        columns = list(dict.fromkeys((row["metric"], row["entity"]) for row in means))
-        table: dict[tuple[str, ...], dict[tuple[str, str], str]] = {}
-        for row in means:
-            at = (*(str(row[name]) for name in self._plan.names), row["engine"])
+        means = [(point, row) for point, row in self._means()[0] if row["metric"] in SHOWN]
+        columns = list(dict.fromkeys((row["metric"], row["entity"]) for _, row in means))
+        table: dict[tuple[Any, ...], dict[tuple[str, str], str]] = {}
+        names, shown_as = self._plan.names, self._labels()
+        for point, row in means:
+            at = (point, *(shown_as[name][_key(name, row[name])] for name in names), row["engine"])
             table.setdefault(at, {})[row["metric"], row["entity"]] = _shown(row)
-        head = [*self._plan.names, "engine"]
+        head = [*names, "engine"]
         head += [f"{metric.replace('_', ' ')} of {entity}" for metric, entity in columns]
         rows = [
-            [*at, *(cells.get(column, "") for column in columns)] for at, cells in table.items()
+            [*at, *(cells.get(column, "") for column in columns)]
+            for (_, *at), cells in table.items()
         ]
         return f"<p>{html.escape(repr(self)[1:-1])}</p>{_show.table(head, rows)}"
 
@@ -287,18 +305,36 @@ def _shown(row: dict[str, Any]) -> str:
     return f"{text} {unit}".strip()
 
 
-def _scale(values: list[Any]) -> tuple[dict[str, float], str, list[str]]:
+def _key(name: str, value: Value) -> Key:
+    """Return the key of a value of a parameter. A point may have none."""
+    return () if value is None else key_of(name, value)
+
+
+def _texts(name: str, values: Iterable[Value]) -> dict[Key, str]:
+    """Return the text of each value by its key. Values of one text get a number, too."""
+    texts = {_key(name, value): str(value) for value in values}
+    count = Counter(texts.values())
+    seen: Counter[str] = Counter()
+    for of, text in texts.items():
+        seen[text] += 1
+        if count[text] > 1:
+            texts[of] = f"{text} ({seen[text]})"
+    return texts
+
+
+def _scale(
+    values: dict[Key, Value], texts: dict[Key, str]
+) -> tuple[dict[Key, float], str, list[str]]:
     """Return the places of values on an axis and its unit. Words become ticks."""
-    known = {repr(value): value for value in values}
     try:
-        numbers = {name: quantity(value) for name, value in known.items()}
+        numbers = {key: quantity(value) for key, value in values.items()}
     except (TypeError, ValueError):
         numbers = {}
     units = {unit or "" for _, unit in numbers.values()}
     if len(units) == 1:
-        return {name: number for name, (number, _) in numbers.items()}, units.pop(), []
-    places = {name: float(i) for i, name in enumerate(known)}
-    return places, "", [str(value) for value in known.values()]
+        return {key: number for key, (number, _) in numbers.items()}, units.pop(), []
+    places = {key: float(i) for i, key in enumerate(values)}
+    return places, "", [texts[key] for key in values]
 
 
 def sweep(
@@ -321,8 +357,10 @@ def sweep(
     Args:
         scenario: The scenario, without a sweep of its own.
         over: Values by paths, of which all combinations are run; or a list of points, each with
-            values by paths, such as `latin_hypercube` and `sobol` return.
-        reps: The number of seeds per point, from the scenario's seed up.
+            values by paths, such as `latin_hypercube` and `sobol` return. A point that equals an
+            earlier one is left out.
+        reps: The number of seeds per point, from the scenario's seed up. With several, `over` may
+            not set the seed.
         engines: The engines of each run.
         skip: The part of packet runs that is skipped, as for `Scenario.run`.
         executor: The workers: a ``distributed.Client``, or an executor of concurrent.futures; by
@@ -339,8 +377,12 @@ def sweep(
 
     Raises:
         ScenarioError: A point is wrong. All points are checked before the first run.
-        ValueError: The scenario has a sweep of its own, or there are no points or no engines.
+        ValueError: The scenario has a sweep of its own, there are no points or no engines, seeds
+            are both set and counted by `reps`, or two classes would share the runs of a store.
         AccordError: No worker has this build, or the store cannot be used.
+
+    Warns:
+        UserWarning: Points were left out because they equal earlier ones.
 
     Example:
         >>> import accord
@@ -363,11 +405,17 @@ def sweep(
         raise ValueError(f"reps: expected at least 1, got {reps}")
     if not task_seconds > 0:
         raise ValueError(f"task_seconds: expected more than zero, got {task_seconds}")
-    points = list(_points(over))
+    given = list(_points(over))
+    distinct: dict[Key, dict[str, Value]] = {}
+    for point in given:
+        distinct.setdefault(_key_of_point(point), point)
+    points = list(distinct.values())
     names = list(dict.fromkeys(name for point in points for name in point))
     engines = listed(engines)
     if not points or not engines:
         raise ValueError("there is nothing to run: no points, or no engines")
+    if reps > 1 and "seed" in names:
+        raise ValueError("over: seed: expected reps=1, since each repetition has a seed of its own")
     skips_steady(skip, engines)
     seeds = [scenario.with_(point).seed for point in points]
     kept = None if store is None else Store(store, store_options)
@@ -375,6 +423,10 @@ def sweep(
     if kept is not None:
         # This finds a class without a version before the first run.
         plan.key(next(plan.jobs()))
+        _one_class_per_version(points)
+    if len(points) < len(given):
+        text = f"over: {len(given) - len(points)} of {len(given)} points equal earlier ones"
+        warnings.warn(f"{text} and are left out", UserWarning, stacklevel=2)
     results: list[Result | None] = [] if kept is not None else [None] * plan.count
     made = 0
 
@@ -389,6 +441,22 @@ def sweep(
     with counting(progress, plan.count, "run") as count:
         Carrier(Crew(executor), plan.jobs(), plan.count, plan.batch, task_seconds).carry_out(done)
     return Sweep(plan, results, made)
+
+
+def _key_of_point(point: dict[str, Value]) -> Key:
+    return tuple((name, key_of(name, value)) for name, value in point.items())
+
+
+def _one_class_per_version(points: list[dict[str, Value]]) -> None:
+    """Reject two classes of one name and version: a store has the same runs for both."""
+    known: dict[tuple[str, str], type] = {}
+    for own in classes_in(*(point.values() for point in points)):
+        name = (own.family_name(), own.version)
+        if known.setdefault(name, own) is not own:
+            raise ValueError(
+                f"store: two classes are called {name[0]!r} and have the version {name[1]!r}; "
+                "give one another `version`"
+            )
 
 
 def _points(over: Over) -> Iterator[dict[str, Value]]:
