@@ -29,6 +29,8 @@ def network(flows: int, links: int) -> tuple[scipy.sparse.csr_array, np.ndarray]
     routes = scipy.sparse.coo_array(
         (np.ones(len(rows)), (rows, random.integers(0, links, len(rows)))), shape=(flows, links)
     ).tocsr()
+    # A link that is drawn twice for a flow counts once.
+    routes.data.fill(1.0)
     return routes, random.uniform(1e8, 1e10, links)
 
 

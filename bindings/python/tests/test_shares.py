@@ -12,7 +12,12 @@ def test_forms_of_routes_agree():
     dense = np.array([[1, 1], [1, 0], [0, 1]])
     capacities = [3.0, 3.0]
     expected = [1.0, 2.0, 2.0]
-    for routes in (lists, dense, scipy.sparse.csr_array(dense), scipy.sparse.coo_array(dense)):
+    sparse = [make(dense) for make in (scipy.sparse.csr_array, scipy.sparse.coo_array)]
+    sparse += [scipy.sparse.csc_array(dense == 1), scipy.sparse.lil_array(dense)]
+    stored_zero = scipy.sparse.csr_array(dense)
+    stored_zero[1, 1] = 1
+    stored_zero.data[stored_zero.indptr[1] + 1] = 0
+    for routes in (lists, dense, dense == 1, dense.astype(float), *sparse, stored_zero):
         answer = accord.shares(routes, capacities)
         assert answer and answer.rates == pytest.approx(expected, rel=1e-9)
         assert answer.loads == pytest.approx(capacities)
@@ -34,12 +39,12 @@ def test_weights_contracts_and_limits():
 
 def test_optimal_by_the_conditions_of_optimality():
     rng = np.random.default_rng(1)
-    routes = scipy.sparse.random(300, 40, 0.1, format="csr", rng=rng)
+    routes = scipy.sparse.random(300, 40, 0.1, format="csr", rng=rng) != 0
     routes = routes[np.diff(routes.indptr) > 0]
     weights = rng.uniform(1, 5, routes.shape[0])
     capacities = rng.uniform(10, 20, 40)
     answer = accord.shares(routes, capacities, weights)
-    incidence = (routes != 0).astype(float)
+    incidence = routes.astype(float)
     assert (answer.rates * (incidence @ answer.prices)) == pytest.approx(weights, rel=1e-9)
     assert (incidence.T @ answer.rates <= capacities * (1 + 1e-9)).all()
     slack = capacities - incidence.T @ answer.rates
@@ -60,6 +65,19 @@ def test_optimal_by_the_conditions_of_optimality():
         (([[0]], [1.0], 0.0), "weight"),
         ((np.ones((2, 3)), [1.0]), "1 columns"),
         ((7, [1.0]), "routes"),
+        # A matrix is not one of shares or of multiplicities, and lists are no matrix.
+        ((np.array([[1, 0.5], [1, 0]]), [1.0, 1.0]), "flow 0 has 0.5 at link 1: expected 1 for"),
+        ((np.array([[1], [2]]), [1.0]), "flow 1 has 2 at link 0"),
+        ((scipy.sparse.csr_array([[0, 1.0], [0.5, 0]]), [1.0, 1.0]), "flow 1 has 0.5 at link 0"),
+        (
+            (scipy.sparse.coo_array(([True, True], ([0, 0], [0, 0])), shape=(1, 1)), [1.0]),
+            "several entries for one flow and link",
+        ),
+        (
+            (scipy.sparse.csr_array(([1, 0], [0, 0], [0, 2]), shape=(1, 1)), [1.0]),
+            "several entries for one flow and link",
+        ),
+        (([[1, 1], [1, 0], [0, 1]], [1.0, 1.0]), "flow 0 has link 1 twice: expected the indices"),
         (([], [1.0]), "no flow"),
     ],
 )

@@ -66,9 +66,10 @@ def shares(
     """Return weighted alpha-fair rates of flows over links, with a proof of their precision.
 
     Args:
-        routes: The links of each flow: a SciPy sparse matrix of flows by links, a dense array of
-            that shape, or a sequence with the indices of the links of each flow. Or a networkx
-            graph, whose flows take the shortest paths of `demands`.
+        routes: The links of each flow: a SciPy sparse matrix of flows by links with 1 for each
+            link of a flow, a dense array of that shape of 0 and 1 or booleans, or a sequence with
+            the indices of the links of each flow, each once. Or a networkx graph, whose flows take
+            the shortest paths of `demands`.
         capacities: Capacity of each link, of shape (links,). Positive and finite. For a graph the
             name of the edges' attribute.
         weights: Weight of each flow, of shape (flows,) or one number. Positive. By default 1, and
@@ -83,7 +84,7 @@ def shares(
 
     Raises:
         ValueError: An array has a wrong shape, or a number is NaN or out of range, or a route has
-            an unknown link.
+            an unknown link, a link twice or a part of a link.
 
     Example:
         Two links, one flow over both and one over each:
@@ -173,48 +174,70 @@ def _numbers(values: ArrayLike, name: str) -> NDArray[np.float64]:
 def _compressed(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
     """Return routes in compressed rows: the start of each row, and the links."""
     if hasattr(routes, "tocsr"):
-        matrix = routes.tocsr()
-    elif isinstance(routes, np.ndarray) and routes.ndim == 2:
-        if routes.shape[1] != links:
-            raise ValueError(
-                f"routes: expected {links} columns, one per link, got {routes.shape[1]}"
-            )
-        if routes.dtype.kind not in "biuf":
-            raise ValueError(f"routes: expected numbers, got the type {routes.dtype}")
-        wrong = ~(np.isfinite(routes) & (routes >= 0))
+        return _of_sparse(routes, links)
+    if isinstance(routes, np.ndarray) and routes.ndim == 2:
+        _check_matrix(routes, links)
+        wrong = ~((routes == 0) | (routes == 1))
         if wrong.any():
             flow, link = (int(i[0]) for i in np.nonzero(wrong))
-            raise ValueError(f"routes: flow {flow} has {routes[flow, link]} at link {link}")
+            raise _wrong_entry(flow, link, routes[flow, link])
         rows, columns = np.nonzero(routes)
         counts = np.bincount(rows, minlength=routes.shape[0])
         return _indices(np.concatenate([[0], np.cumsum(counts)])), _indices(columns)
-    elif isinstance(routes, Sequence):
-        try:
-            lengths = [len(route) for route in routes]
-            flat = np.fromiter((index(i) for route in routes for i in route), dtype=np.int64)
-        except (TypeError, OverflowError) as e:
-            raise ValueError(f"routes: expected the indices of the links of each flow: {e}") from e
-        return _indices(np.concatenate([[0], np.cumsum(lengths)])), _indices(flat)
-    else:
+    if not isinstance(routes, Sequence):
         raise ValueError(
             "routes: expected a sparse matrix, an array of flows by links, or lists of links, "
             f"got {type(routes).__name__}"
         )
-    if matrix.shape[1] != links:
-        raise _wrong_width(links, matrix.shape[1])
+    try:
+        lengths = [len(route) for route in routes]
+        flat = np.fromiter((index(i) for route in routes for i in route), dtype=np.int64)
+    except (TypeError, OverflowError) as e:
+        raise ValueError(f"routes: expected the indices of the links of each flow: {e}") from e
+    columns = _indices(flat)
+    flows = np.repeat(np.arange(len(lengths)), lengths)
+    order = np.lexsort((columns, flows))
+    twice = (np.diff(flows[order]) == 0) & (np.diff(flat[order]) == 0)
+    if twice.any():
+        at = order[int(twice.argmax())]
+        raise ValueError(
+            f"routes: flow {flows[at]} has link {flat[at]} twice: expected the indices of the "
+            "links of each flow, or an array of flows by links"
+        )
+    return _indices(np.concatenate([[0], np.cumsum(lengths)])), columns
+
+
+def _of_sparse(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Return a sparse matrix of flows by links in compressed rows."""
+    matrix = routes.tocsr()
+    _check_matrix(matrix, links)
     if not matrix.has_canonical_format:
         matrix = matrix.copy()
         matrix.sum_duplicates()
-    if matrix.nnz and not (np.isfinite(matrix.data) & (matrix.data >= 0)).all():
-        raise ValueError("routes: an entry is NaN, infinite or negative")
-    if matrix.nnz and not (matrix.data != 0).all():
+    if routes.format in ("coo", "csc", "csr") and matrix.nnz != routes.nnz:
+        raise ValueError("routes: the sparse matrix has several entries for one flow and link")
+    wrong = ~((matrix.data == 0) | (matrix.data == 1))
+    if wrong.any():
+        at = int(wrong.argmax())
+        flow = int(np.searchsorted(matrix.indptr, at, side="right")) - 1
+        raise _wrong_entry(flow, matrix.indices[at], matrix.data[at])
+    if not matrix.data.all():
         matrix = matrix.copy()
         matrix.eliminate_zeros()
     return _indices(matrix.indptr), _indices(matrix.indices)
 
 
-def _wrong_width(links: int, got: int) -> ValueError:
-    return ValueError(f"routes: expected {links} columns, one per link, got {got}")
+def _check_matrix(matrix: Any, links: int) -> None:
+    if matrix.shape[1] != links:
+        raise ValueError(f"routes: expected {links} columns, one per link, got {matrix.shape[1]}")
+    if matrix.dtype.kind not in "biuf":
+        raise ValueError(f"routes: expected numbers, got the type {matrix.dtype}")
+
+
+def _wrong_entry(flow: int, link: int, value: Any) -> ValueError:
+    return ValueError(
+        f"routes: flow {flow} has {value} at link {link}: expected 1 for a link of the flow, or 0"
+    )
 
 
 def _indices(values: Any) -> NDArray[np.uint32]:
