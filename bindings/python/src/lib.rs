@@ -32,9 +32,8 @@ fn program(
 ) -> PyResult<u8> {
     let (own, disciplines) = own::families(&classes)?;
     let controllers = [accord_cli::CONTROLLERS, &own].concat();
-    if !classes.is_empty() {
-        own::fail_aloud();
-    }
+    // Later runs of this process have observers again.
+    let _aloud = (!classes.is_empty()).then(own::Aloud::begin);
     identity.into_iter().for_each(accord_cli::identify);
     let run = || accord_cli::main_from(arguments, &controllers, &disciplines);
     // A class that raises has said so, and it has ended the run.

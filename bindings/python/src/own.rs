@@ -14,7 +14,7 @@ mod failure;
 
 pub use controller::{Ack, Path};
 pub use discipline::{Packet, Queue};
-pub use failure::{fail_aloud, failure};
+pub use failure::{Aloud, failure};
 
 use accord::family::{
     Catalogue, Dynamics, Family, Kind, Meaning, Objective, Param, Price, Role, Values,
@@ -149,6 +149,11 @@ fn param(class: &str, name: String, default: &Bound<'_, PyAny>) -> PyResult<Para
     } else if let Ok(whole) = default.extract::<u64>() {
         let (min, max) = (0, u64::MAX);
         (Kind::Integer { min, max }, whole.to_string())
+    } else if default.hasattr("__index__")? {
+        return Err(wrong(&format!(
+            "a whole number is from 0 to 2^64 - 1, and {default} is not; a number of any sign is \
+             written with a point, such as -3.0"
+        )));
     } else if let Ok(number) = default.extract::<f64>() {
         if !number.is_finite() {
             return Err(wrong("a default has to be a finite number"));

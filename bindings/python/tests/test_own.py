@@ -154,6 +154,16 @@ def test_an_exception_ends_the_run_with_its_traceback():
         accord.dumbbell(controller=Unborn).run("packet")
 
 
+def test_the_program_leaves_later_runs_as_they_are():
+    class Broken(Keeper):
+        def on_ack(self, ack, path, now):
+            raise LookupError("lost my way")
+
+    accord.kernel("list", own=[Broken])
+    with pytest.raises(LookupError, match="lost my way"):
+        accord.dumbbell(controller=Broken, duration="1 s").run("packet")
+
+
 @pytest.mark.parametrize("value", [float("nan"), -1.0, 0, float("inf"), 1e300, "wide", None])
 def test_an_invalid_window_is_reported(value):
     class Odd(accord.Controller):
@@ -192,6 +202,8 @@ def test_an_invalid_verdict_is_reported(value):
         ({"parameters": {"gain": float("nan")}}, TypeError, "parameter gain"),
         ({"parameters": {"gain": "fast"}}, TypeError, "amount, a time or a rate"),
         ({"parameters": {"gain": None}}, TypeError, "truth value"),
+        ({"parameters": {"gain": -3}}, TypeError, r"gain: a whole number is from 0 .*such as -3\.0"),
+        ({"parameters": {"gain": 2**64}}, TypeError, r"parameter gain: a whole number is from 0"),
         ({"keeps": "target"}, ValueError, "keeps"),
     ],
 )

@@ -3,14 +3,27 @@
 use pyo3::prelude::*;
 use std::cell::RefCell;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// True if exceptions are printed, and unwind the run.
-static ALOUD: AtomicBool = AtomicBool::new(false);
+/// The number of programs in progress. During them exceptions are printed, and unwind the run.
+static ALOUD: AtomicUsize = AtomicUsize::new(0);
 
-/// Makes exceptions of callbacks unwind from now on: the program's runs have no observer that takes them.
-pub fn fail_aloud() {
-    ALOUD.store(true, Ordering::Relaxed);
+/// Makes exceptions of callbacks unwind while it exists: the program's runs have no observer that takes them.
+#[derive(Debug)]
+pub struct Aloud(());
+
+impl Aloud {
+    /// Begins to let exceptions unwind.
+    pub fn begin() -> Aloud {
+        ALOUD.fetch_add(1, Ordering::Relaxed);
+        Aloud(())
+    }
+}
+
+impl Drop for Aloud {
+    fn drop(&mut self) {
+        ALOUD.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 thread_local! {
@@ -25,7 +38,7 @@ pub fn failure() -> Option<PyErr> {
 
 /// Keeps an exception, unless an earlier one is kept.
 pub fn fail(e: PyErr) {
-    if ALOUD.load(Ordering::Relaxed) {
+    if ALOUD.load(Ordering::Relaxed) > 0 {
         Python::attach(|py| e.print(py));
         // The traceback is printed, so a panic's own message would say it again.
         resume_unwind(Box::new(e.to_string()));
