@@ -155,6 +155,16 @@ def test_a_file_travels_with_its_scenario(tmp_path, monkeypatch):
     monkeypatch.chdir("/")
     # The scenario keeps the contents that were read with it.
     (tmp_path / "steps.txt").write_text("0, 9 Mbps\n")
+    other = accord.load(tmp_path / "mine.toml")
+    same = pickle.loads(pickle.dumps(other))
+    assert other == same and hash(other) == hash(same) and other.run("packet") != before
+    (tmp_path / "steps.txt").write_text("0, 8 Mbps\n")
+    changed = accord.load(tmp_path / "mine.toml")
+    assert changed != other and len({changed, other, same}) == 2
+    # A file of a scenario that was made from it is not its own.
+    (tmp_path / "other.txt").write_text("0, 7 Mbps\n")
+    other.with_({"topology.dumbbell.rate": {"steps": "other.txt"}})
+    assert other == same
     assert scenario.run("packet") == before
     (tmp_path / "steps.txt").unlink()
     over = {"flow.all.count": [1, 2]}
