@@ -93,6 +93,12 @@ SWEEP = accord.load("xia05-fig6")
         (lambda: DUMBBELL.run(progress=3), TypeError, "progress: expected a function"),
         (lambda: accord.from_graph(None), TypeError, "networkx, got NoneType"),
         (lambda: accord.sweep(DUMBBELL, [{}], executor=7), TypeError, "executor.*int"),
+        (
+            lambda: accord.exercise("two equal flows", 5, student="Ada"),
+            ValueError,
+            "scenario: expected the notebook's scenario, got none",
+        ),
+        (lambda: accord.exercise("gain of a margin", 5), ValueError, "scenario: expected"),
     ],
 )
 def test_a_wrong_call_says_what(call, error, words):

@@ -202,7 +202,11 @@ def test_an_invalid_verdict_is_reported(value):
         ({"parameters": {"gain": float("nan")}}, TypeError, "parameter gain"),
         ({"parameters": {"gain": "fast"}}, TypeError, "amount, a time or a rate"),
         ({"parameters": {"gain": None}}, TypeError, "truth value"),
-        ({"parameters": {"gain": -3}}, TypeError, r"gain: a whole number is from 0 .*such as -3\.0"),
+        (
+            {"parameters": {"gain": -3}},
+            TypeError,
+            r"gain: a whole number is from 0 .*such as -3\.0",
+        ),
         ({"parameters": {"gain": 2**64}}, TypeError, r"parameter gain: a whole number is from 0"),
         ({"keeps": "target"}, ValueError, "keeps"),
     ],

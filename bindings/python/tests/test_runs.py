@@ -175,6 +175,8 @@ def test_an_experiment_is_judged_as_by_the_program(tmp_path):
     assert [c["pass"] for c in ours.checks] == [c["pass"] for c in theirs["checks"]]
     with pytest.raises(accord.AccordError, match='did you mean "xia05-fig'):
         accord.reproduce("xia05-fgi6")
+    theory = accord.reproduce("xia05-fig6", engines="theory").comparisons
+    assert [run.engine for comparison in theory for run in comparison.runs] == ["theory"] * 2
 
 
 def test_live_runs_where_the_machine_lets_it():

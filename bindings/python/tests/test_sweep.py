@@ -541,7 +541,7 @@ def test_a_border_is_found_with_few_runs():
         accord.dumbbell(flows=2, duration="2 s"),
         over,
         lambda mean: mean["throughput", "all"] >= 5.1e6,
-        engines=["theory"],
+        engines="theory",
         start=2,
         rounds=5,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ._designs import Range
-from ._scenario import Scenario, Value
+from ._scenario import Scenario, Value, listed
 from ._sweep import sweep
 
 Corner = tuple[int, ...]
@@ -77,9 +77,9 @@ def border(
     for name, of in over.items():
         if not isinstance(of, Range):
             raise TypeError(f"{name}: expected a range from `between`, got {of!r}")
-    engines = list(options.get("engines", ["packet"]))
+    engines = listed(options.get("engines", "packet"))
     if len(engines) != 1:
-        raise ValueError(f"engines: expected exactly one, got {engines}")
+        raise ValueError(f"engines: expected exactly one, got {list(engines)}")
     finest = start * 2**rounds
     known: dict[Corner, bool] = {}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -126,7 +127,7 @@ def exercise(
         scenario: The notebook's scenario, for exercises that run it.
 
     Raises:
-        ValueError: There is no such exercise.
+        ValueError: There is no such exercise, or it runs a scenario and there is none.
 
     Example:
         >>> import accord
@@ -144,11 +145,26 @@ def exercise(
 LINK = "bottleneck"
 
 
+def _runs(value: Callable[..., float]) -> Callable[..., float]:
+    """Return a computation that runs the notebook's scenario, and asks for it where it is missing."""
+
+    @functools.wraps(value)
+    def computed(scenario: Scenario | None, *args: Any, **numbers: Any) -> float:
+        if not isinstance(scenario, Scenario):
+            got = "none" if scenario is None else type(scenario).__name__
+            raise ValueError(f"scenario: expected the notebook's scenario, got {got}")
+        return value(scenario, *args, **numbers)
+
+    return computed
+
+
+@_runs
 def _rate(scenario: Scenario, rate: int) -> float:
     run = scenario.with_({"topology.dumbbell.rate": f"{rate} Mbps"}).run("packet")
     return sum(run.mean("throughput", flow) for flow in ("first", "second")) / 2e6
 
 
+@_runs
 def _delay(scenario: Scenario, flows: int, packets: int, rate: int) -> float:
     law = {"name": "vegas", "alpha": f"{packets} pkt", "beta": f"{packets} pkt"}
     settings = {"flow.all.count": flows, "flow.all.controller": law}
@@ -169,6 +185,7 @@ def _kept(_: Scenario | None, flows: int, packets: int) -> float:
     return flows * packets
 
 
+@_runs
 def _longer(scenario: Scenario, rate: int) -> float:
     def backlog(base_rtt: str) -> float:
         law = {"name": "vegas", "base_rtt": base_rtt}
@@ -179,21 +196,25 @@ def _longer(scenario: Scenario, rate: int) -> float:
     return backlog("measured") / backlog("known")
 
 
+@_runs
 def _marked(scenario: Scenario, flows: int) -> float:
     run = scenario.with_({"flow.all.count": flows}).run("theory")
     return run.mean("marking_probability", LINK) * 100
 
 
+@_runs
 def _queued(scenario: Scenario, flows: int, rate: int) -> float:
     settings = {"flow.all.count": flows, "topology.dumbbell.rate": f"{rate} Mbps"}
     return scenario.with_(settings).run("theory").mean("queuing_delay", LINK) * 1e3
 
 
+@_runs
 def _goodness(scenario: Scenario, flows: int, rate: int) -> float:
     settings = {"flow.all.count": flows, "topology.dumbbell.rate": f"{rate} Mbps"}
     return scenario.with_(settings).run("theory").mean("throughput", "all") / 1e6
 
 
+@_runs
 def _held(scenario: Scenario, flows: int) -> float:
     return scenario.with_({"flow.all.count": flows}).run("theory").mean("backlog", LINK) / 1e3
 
@@ -202,17 +223,20 @@ def _product(_: Scenario | None, rate: int, rtt: int) -> float:
     return rate * 1e6 * rtt * 1e-3 / 8 / 1000
 
 
+@_runs
 def _used(scenario: Scenario, buffer: int) -> float:
     run = scenario.with_({"topology.dumbbell.queue.limit": f"{buffer} pkt"}).run("packet")
     return run.mean("utilisation", LINK) * 100
 
 
+@_runs
 def _near_to_far(scenario: Scenario, extra: int) -> float:
     settings: dict[str, Any] = {f"flow.{f}.controller": "newreno" for f in ("near", "far")}
     run = scenario.with_(settings | {"flow.far.access.delay": f"{extra} ms"}).run("packet")
     return run.mean("throughput", "near") / run.mean("throughput", "far")
 
 
+@_runs
 def _by_weight(scenario: Scenario, weight: int, extra: int) -> float:
     settings: dict[str, Any] = {f"flow.{f}.controller": "monaco" for f in ("near", "far")}
     settings |= {"flow.far.access.delay": f"{extra} ms", "flow.far.service": {"weight": weight}}
@@ -220,6 +244,7 @@ def _by_weight(scenario: Scenario, weight: int, extra: int) -> float:
     return run.mean("throughput", "far") / run.mean("throughput", "near")
 
 
+@_runs
 def _gold(scenario: Scenario, contract: int, weight: int) -> float:
     service = {"contract": f"{contract} Mbps", "weight": weight}
     run = scenario.with_({"flow.gold.service": service}).run("theory")
@@ -231,11 +256,13 @@ def _plain(_: Scenario | None, contract: int, plain: int) -> float:
     return float(shares([[0]] * (1 + plain), [30.0], weights, min_rate=least).rates[1])
 
 
+@_runs
 def _margin(scenario: Scenario, gain: float) -> float:
     law = {"name": "monaco", "law": "xia05", "gain": gain}
     return scenario.with_({"flow.all.controller": law}).stability()[0].gain_margin
 
 
+@_runs
 def _gain(scenario: Scenario, margin: float) -> float:
     return 0.5 * _margin(scenario, 0.5) / margin
 

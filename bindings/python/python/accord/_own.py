@@ -79,7 +79,8 @@ class Controller:
     """The name in scenarios; by default the name of the class in lower case."""
     parameters: ClassVar[Mapping[str, Any]] = {}
     """The defaults by name. A scenario sets values of the same type: ``True``, ``3``, ``0.5``,
-    ``"10 pkt"``, ``"5 ms"``, ``"1 Mbps"``."""
+    ``"10 pkt"``, ``"5 ms"``, ``"1 Mbps"``. A whole number is not
+    negative; ``-3.0`` is a number of any sign."""
     keeps: ClassVar[str | None] = None
     """The parameter that is the target accumulation of a flow, or None. With it theory has an
     equilibrium."""

@@ -9,7 +9,7 @@ from typing import Any, cast
 from . import _accord
 from ._errors import AccordError
 from ._run import Comparison
-from ._scenario import Engine, Scenario, load
+from ._scenario import Engine, Scenario, listed, load
 from ._show import Fraction, counting
 from ._threads import on_all_cores
 
@@ -57,7 +57,7 @@ class Reproduction:
 def reproduce(
     id: str,
     *,
-    engines: Iterable[Engine] | None = None,
+    engines: Engine | Iterable[Engine] | None = None,
     seed: int | None = None,
     progress: Fraction | bool | None = None,
 ) -> Reproduction:
@@ -90,7 +90,7 @@ def reproduce(
         )
     scenario = load(id)
     numbers = range(1, len(scenario.points) + 1)
-    named = None if engines is None else list(engines)
+    named = None if engines is None else list(listed(engines))
 
     def compare(point: int, go_on: Fraction) -> Comparison:
         chosen = cast("list[Engine]", scenario._inner.engines(point)) if named is None else named
