@@ -146,7 +146,7 @@ LINK = "bottleneck"
 
 
 def _runs(value: Callable[..., float]) -> Callable[..., float]:
-    """Return a computation that runs the notebook's scenario, and asks for it where it is missing."""
+    """Return a computation that runs the notebook's scenario, and asks for it if it is missing."""
 
     @functools.wraps(value)
     def computed(scenario: Scenario | None, *args: Any, **numbers: Any) -> float:
