@@ -61,13 +61,18 @@ pub fn quality(scenario: &Scenario, stations: &[Counters]) -> Quality {
             "{foreign} packets of other senders arrived at our sockets and were ignored"
         ));
     }
-    notes.extend(stations.iter().flat_map(|b| &b.broken).map(|(flow, why)| {
+    let broken = stations.iter().flat_map(|b| &b.broken).map(|(flow, why)| {
         format!("the kernel closed the connection of flow {}: {why}", scenario.flows[*flow].name)
-    }));
+    });
+    let broken: Vec<String> = broken.collect();
+    notes.extend(broken.iter().cloned());
     notes.extend(stations.iter().flat_map(|b| &b.broken_off).map(|b| b.text(scenario)));
     notes.extend(work(scenario, stations));
     let unfit = if lost > MOST_LOST {
         Some(format!("this machine was too busy: its kernel lost {:.1} % of packets", lost * 100.0))
+    } else if let Some(why) = broken.first() {
+        // The flow sent nothing from then on, which its figures do not say.
+        Some(why.clone())
     } else if late > MOST_LATE {
         Some(format!(
             "this machine was too busy: {:.1} % of packets late by more than {LATE}",
@@ -78,7 +83,7 @@ pub fn quality(scenario: &Scenario, stations: &[Counters]) -> Quality {
     };
     Quality {
         notes,
-        only_late: unfit.is_some() && lost <= MOST_LOST,
+        only_late: unfit.is_some() && lost <= MOST_LOST && broken.is_empty(),
         unfit,
         late: (late, all.quantile(0.99)),
     }
@@ -159,6 +164,20 @@ mod tests {
         assert_eq!(unfit, "this machine was too busy: 2.0 % of packets late by more than 1 ms");
         let lossy = quality(&s, &[counters(&quiet, 1000, 900)]).unfit.unwrap();
         assert_eq!(lossy, "this machine was too busy: its kernel lost 10.0 % of packets");
+    }
+
+    #[test]
+    fn a_connection_that_the_kernel_closed_allows_no_verdict() {
+        let s = crate::tests::dumbbell();
+        let name = &s.flows[0].name;
+        let why = format!("the kernel closed the connection of flow {name}: Connection reset by peer");
+        for late in [50, 2_000] {
+            let broken = vec![(0, "Connection reset by peer".to_string())];
+            let closed = Counters { broken, ..counters(&[late; 1000], 1000, 1000) };
+            let found = quality(&s, &[closed]);
+            assert_eq!(found.unfit.as_ref(), Some(&why), "{late} us late");
+            assert!(found.notes.contains(&why) && !found.only_late);
+        }
     }
 
     #[test]

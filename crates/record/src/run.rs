@@ -23,7 +23,8 @@ pub struct Run {
     pub certificates: Vec<Certificate>,
     /// Notes for readers, for example on a phase without equilibrium or on coarser sampling.
     pub notes: Vec<String>,
-    /// The reason, if any, why the run allows no verdict: the machine did not keep up.
+    /// The reason, if any, why the run allows no verdict: the machine did not keep up, or its kernel
+    /// closed a connection.
     pub unfit: Option<String>,
     /// The connections of third-party stacks that broke, in order of time. The notes also mention them.
     pub broken: Vec<Broken>,
