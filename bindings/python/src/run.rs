@@ -6,8 +6,8 @@ use crate::series::Series;
 use accord::File;
 use accord::language::suggest;
 use accord::report::{
-    Check, DERIVED, Estimate, Outline, Point, RunDir, Style, all_rows, check_record, checks,
-    checks_table, columns, experiment_record, load_run_dir, mean_of, page, show, table,
+    DERIVED, Estimate, Outline, Point, RunDir, Style, all_rows, check_record,
+    checks_of_runs, checks_table, columns, experiment_record, load_run_dir, mean_of, page, show, table,
     write_run_dir,
 };
 use accord::scenario::{Entity, Metric, print};
@@ -183,13 +183,6 @@ fn as_drawn_in(scenario: &accord::Scenario, other: &accord::Scenario) -> String 
     print(&scenario)
 }
 
-/// Returns the checks of the engines that ran, as `accord run` does.
-fn judged(scenario: &accord::Scenario, runs: &[&accord::Run]) -> Vec<Check> {
-    let mut scenario = scenario.clone();
-    scenario.expectations.retain(|e| runs.iter().any(|run| run.manifest.engine == e.engine));
-    checks(&scenario, runs)
-}
-
 /// Compares runs of one point: the record as JSON, and the tables as text. `width` is that of the
 /// text.
 #[pyfunction]
@@ -197,7 +190,7 @@ pub fn compared(runs: Vec<Bound<'_, Run>>, width: u16) -> PyResult<(String, Stri
     let scenario = &*same_point(&runs)?;
     let runs: Vec<accord::Run> = runs.iter().map(|r| (*r.get().run).clone()).collect();
     let all: Vec<&accord::Run> = runs.iter().collect();
-    let checks = judged(scenario, &all);
+    let checks = checks_of_runs(scenario, &all);
     let point = Point { scenario, runs: &runs, checks: &checks };
     let json = experiment_record(&scenario.id, &[point], None).to_string();
     let style = Style { width, ..Style::default() };
@@ -233,7 +226,7 @@ pub fn measured(scenario: &accord::Scenario, runs: &[accord::Run]) -> (Vec<Mean>
         known.map(with_name).collect::<Vec<_>>()
     });
     let means = means.collect();
-    let checks: Value = judged(scenario, &all).iter().map(check_record).collect();
+    let checks: Value = checks_of_runs(scenario, &all).iter().map(check_record).collect();
     (means, checks.to_string())
 }
 
@@ -267,7 +260,7 @@ pub fn write(
     let runs: Vec<accord::Run> = runs.iter().map(|r| (*r.get().run).clone()).collect();
     py.detach(|| {
         let all: Vec<&accord::Run> = runs.iter().collect();
-        let checks = judged(&scenario, &all);
+        let checks = checks_of_runs(&scenario, &all);
         let point = Point { scenario: &scenario, runs: &runs, checks: &checks };
         let html = with_page.then(|| page(&[point]));
         let contents =

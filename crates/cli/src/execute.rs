@@ -12,7 +12,7 @@ use crate::run_options::RunOptions;
 use crate::skip;
 use accord::language::File;
 use accord::record::Run;
-use accord::report::{Check, Kept, Point, checks};
+use accord::report::{Check, Kept, Point, checks_by};
 use accord::scenario::{Engine, Scenario};
 use accord::units::Duration;
 use accord::{Catalogue, Job, run_all};
@@ -288,6 +288,5 @@ fn judged(
         let known = scenario.expectations.iter_mut().flat_map(|e| &mut e.fails);
         known.for_each(|known| known.record = None);
     }
-    scenario.expectations.retain(|e| engines.contains(&e.engine));
-    checks(&scenario, &runs.iter().collect::<Vec<_>>())
+    checks_by(&scenario, &runs.iter().collect::<Vec<_>>(), engines)
 }

@@ -8,7 +8,7 @@ use crate::hand_in::Work;
 use crate::lesson::Lesson;
 use crate::run::{Event, Page, Progress, preview, run};
 use accord::explain::{Job, Pair, Which, attribute};
-use accord::report::{Point, checks, figure_values, series_record};
+use accord::report::{Point, checks_of_runs, figure_values, series_record};
 use accord::scenario::Scenario;
 use accord::{Catalogue, Engine, Error, Options, Run};
 use serde::Deserialize;
@@ -191,7 +191,8 @@ impl Desk {
             }
             Ask::Page { run } => {
                 let (scenario, runs) = self.result(run)?;
-                let checks = checks(&scenario, &runs.iter().collect::<Vec<_>>());
+                let all: Vec<&Run> = runs.iter().collect();
+                let checks = checks_of_runs(&scenario, &all);
                 let point = Point { scenario: &scenario, runs: &runs, checks: &checks };
                 json!({ "id": scenario.id, "page": accord::report::page(&[point]) })
             }

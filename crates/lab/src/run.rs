@@ -2,7 +2,7 @@
 
 use accord::fluid;
 use accord::record::{Interrupted, Manifest, Observer, Quiet, Run, Series};
-use accord::report::{Point, checks, page_parts};
+use accord::report::{Point, checks_of_runs, page_parts};
 use accord::scenario::{Engine, Scenario};
 use accord::units::Time;
 use accord::{Error, Options};
@@ -167,7 +167,8 @@ enum Detail {
 
 fn view(scenario: &Scenario, runs: &[Run], detail: Detail) -> Event {
     let complete = detail == Detail::Complete;
-    let checks = if complete { checks(scenario, &runs.iter().collect::<Vec<_>>()) } else { vec![] };
+    let all: Vec<&Run> = runs.iter().collect();
+    let checks = if complete { checks_of_runs(scenario, &all) } else { vec![] };
     let point = Point { scenario, runs, checks: &checks };
     let parts = page_parts(&[point], detail == Detail::Sketch);
     Event::View { tables: parts.tables, plots: parts.plots, complete }

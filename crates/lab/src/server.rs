@@ -5,7 +5,7 @@ use crate::place::{Opened, Refusal};
 use crate::run::{Event, Page};
 use crate::save::PAGE;
 use crate::settings::Settings;
-use accord::report::{Point, RunDir, checks, page, write_run_dir};
+use accord::report::{Point, RunDir, checks_of_runs, page, write_run_dir};
 use accord::scenario::print;
 use axum::body::{Body, Bytes};
 use axum::extract::{DefaultBodyLimit, Query, State};
@@ -197,7 +197,7 @@ async fn export(
     let gone = |why| Refusal(StatusCode::NOT_FOUND, why);
     let (scenario, runs) = lab.desk.result(run).map_err(gone)?;
     let directory = blocking(move || -> Result<PathBuf, Refusal> {
-        let checks = checks(&scenario, &runs.iter().collect::<Vec<_>>());
+        let checks = checks_of_runs(&scenario, &runs.iter().collect::<Vec<_>>());
         let point = Point { scenario: &scenario, runs: &runs, checks: &checks };
         let place = |n: u32| lab.settings.runs.join(format!("{}-lab-{n}", scenario.id));
         let free = (1..).map(place).find(|dir| !dir.exists());

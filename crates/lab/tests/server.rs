@@ -161,6 +161,27 @@ fn a_run_streams_views_and_can_be_exported() {
     assert_eq!(lab.ask("POST", "/api/export", "{\"run\": 99}").0, 404);
 }
 
+/// Expectations of engines that are not asked for have no verdict: in views, in the page, on disk.
+#[test]
+fn only_engines_that_ran_are_judged() {
+    let runs = tempfile::tempdir().unwrap();
+    let lab = serve(Settings { runs: runs.path().into(), ..plain() });
+    let expect = "[[expect]]\nname = \"busy\"\nmetric = \"utilisation\"\nof = \"bottleneck\"\n\
+                  engine = [\"theory\", \"packet\"]\nat_least = \"50 %\"\n";
+    let text = format!("{SMALL}{expect}");
+    let events = lab.events(json!({ "ask": "run", "text": text, "engines": ["theory"] }));
+    let tables = events[events.len() - 2]["tables"].as_str().expect("a view");
+    assert!(tables.contains("busy") && !tables.contains("FAILED"), "{tables}");
+    let number = &events.last().expect("events")["answer"]["run"];
+    let page = lab.answer(json!({ "ask": "page", "run": number }));
+    let page = page["page"].as_str().expect("a page");
+    assert!(page.contains("busy") && !page.contains("1 FAILED"));
+    let (status, _) = lab.ask("POST", "/api/export", &format!("{{\"run\": {number}}}"));
+    assert_eq!(status, 200);
+    let page = read(&runs.path().join("lab-lab-1").join("page.html"));
+    assert!(page.contains("busy") && !page.contains("1 FAILED"));
+}
+
 #[test]
 fn a_page_that_goes_away_ends_its_run() {
     // The threads that draw pages are named after the one that starts them, which is not a run's

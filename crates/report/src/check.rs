@@ -90,8 +90,19 @@ impl Check {
 /// of an engine with different seeds, which are judged by their mean. A missing value fails, and
 /// the reason says so.
 pub fn checks(scenario: &Scenario, runs: &[&Run]) -> Vec<Check> {
+    checks_by(scenario, runs, &Engine::ALL)
+}
+
+/// Judges the expectations of the engines that have a run, as [`checks`] does.
+pub fn checks_of_runs(scenario: &Scenario, runs: &[&Run]) -> Vec<Check> {
+    let engines: Vec<Engine> = runs.iter().map(|run| run.manifest.engine).collect();
+    checks_by(scenario, runs, &engines)
+}
+
+/// Judges the expectations of some engines, as [`checks`] does.
+pub fn checks_by(scenario: &Scenario, runs: &[&Run], engines: &[Engine]) -> Vec<Check> {
     let by_engine = by_engine(runs);
-    let expectations = scenario.expectations.iter();
+    let expectations = scenario.expectations.iter().filter(|e| engines.contains(&e.engine));
     expectations.map(|expectation| check(scenario, &by_engine, expectation)).collect()
 }
 

@@ -45,7 +45,7 @@ mod verdict;
 mod versus;
 
 pub use axis::label;
-pub use check::{Check, checks, figure_values};
+pub use check::{Check, checks, checks_by, checks_of_runs, figure_values};
 pub use class::Class;
 pub use compare::{
     Column, DERIVED, GroupOutline, LinkOutline, Outline, Row, Subject, all_rows, columns, mean_of,
