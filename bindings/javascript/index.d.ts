@@ -45,12 +45,14 @@ export interface Engines {
    * Runs a point of a scenario (TOML) in an engine. It returns when the run has ended: call it in a worker if the page
    * must answer until then.
    *
+   * Points count from 1, as everywhere in Accord: the first label of `check` is that of point 1.
+   *
    * `progress` hears the share of the run that is done, from 0 to 1.
    *
-   * @throws if the scenario is wrong, the engine has no result of it, or the run needs more than 1 GiB of memory.
+   * @throws if the scenario is wrong, it has no such point, the engine has no result of it, or the run needs more than 1 GiB of memory.
    */
   run(scenario: string, engine: Engine, options?: { point?: number; progress?: (part: number) => void }): Run;
-  /** Returns the margins of the equilibria as text, as `accord stability` prints them. */
+  /** Returns the margins of the equilibria of a point as text, as `accord stability` prints them. */
   stability(scenario: string, options?: { point?: number }): string;
   /** Returns the text of an experiment or a lesson that comes with Accord. */
   experiment(id: string): string;

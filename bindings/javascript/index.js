@@ -12,6 +12,12 @@ export async function load(module) {
   return new Engines(compiled);
 }
 
+/** Returns the index of a point, which the module counts from 0. */
+function index(point) {
+  if (!Number.isInteger(point) || point < 1) throw new RangeError(`point ${point}: points count from 1`);
+  return point - 1;
+}
+
 class Engines {
   #module;
   #exports;
@@ -64,14 +70,14 @@ class Engines {
     return { errors, points };
   }
 
-  run(scenario, engine, { point = 0, progress } = {}) {
-    const { run, seconds, digests } = this.#ask({ ask: "run", text: scenario, engines: [engine], point }, progress);
+  run(scenario, engine, { point = 1, progress } = {}) {
+    const { run, seconds, digests } = this.#ask({ ask: "run", text: scenario, engines: [engine], point: index(point) }, progress);
     const [{ time_s, series }] = this.#ask({ ask: "series", run });
     return { engine, digest: digests[engine], seconds, time_s, series };
   }
 
-  stability(scenario, { point = 0 } = {}) {
-    return this.#ask({ ask: "stability", text: scenario, point });
+  stability(scenario, { point = 1 } = {}) {
+    return this.#ask({ ask: "stability", text: scenario, point: index(point) });
   }
 
   experiment(id) {

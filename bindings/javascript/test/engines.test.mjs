@@ -33,6 +33,17 @@ test("progress is a share that grows", () => {
   parts.forEach((part, i) => assert.ok(part >= (parts[i - 1] ?? 0) && part <= 1, `${part}`));
 });
 
+test("points count from 1", () => {
+  const swept = `${small}[sweep.rate]\nset = ["topology.dumbbell.rate"]\nvalues = ["10 Mbps", "20 Mbps"]\n`;
+  assert.deepEqual(engines.check(swept).points.length, 2);
+  const rate = (options) => engines.run(swept, "theory", options).series.find((one) => one.entity === "a" && one.metric === "throughput").values.at(-1);
+  assert.equal(rate({}), rate({ point: 1 }));
+  assert.ok(Math.abs(rate({ point: 2 }) / rate({ point: 1 }) - 2) < 0.01);
+  for (const point of [0, -1, 1.5, "1"]) assert.throws(() => rate({ point }), /points count from 1/);
+  assert.throws(() => rate({ point: 3 }), /no point 3; its 2 points count from 1/);
+  assert.throws(() => engines.stability(swept, { point: 0 }), /points count from 1/);
+});
+
 test("mistakes have their places, and what cannot run is an error", () => {
   const [mistake] = engines.check(small.replace("vegas", "vega")).errors;
   assert.equal(mistake.line, 8);
@@ -40,7 +51,7 @@ test("mistakes have their places, and what cannot run is an error", () => {
   assert.deepEqual(engines.check(small), { errors: [], points: [""] });
   assert.throws(() => engines.run("not toml", "packet"), /expected/);
   assert.throws(() => engines.run(small, "live"), /sockets/);
-  assert.throws(() => engines.run(small, "packet", { point: 3 }), /no point 3/);
+  assert.throws(() => engines.run(small, "packet", { point: 3 }), /no point 3; its 1 points count from 1/);
   assert.throws(() => engines.run(`${small}count = 1000000\n`, "packet"), /1 GiB/);
   assert.equal(engines.run(small, "theory").engine, "theory");
 });

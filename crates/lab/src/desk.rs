@@ -46,7 +46,7 @@ pub enum Ask {
         text: String,
         /// The names of the engines, in the order of their runs.
         engines: Vec<String>,
-        /// The point of the sweep.
+        /// The index of the point of the sweep, from 0.
         #[serde(default)]
         point: usize,
         /// True to draw theory and a coarse fluid only, as fast as possible. The result has no number.
@@ -57,7 +57,7 @@ pub enum Ask {
     Stability {
         /// The scenario.
         text: String,
-        /// The point of the sweep.
+        /// The index of the point of the sweep, from 0.
         #[serde(default)]
         point: usize,
     },
@@ -66,7 +66,7 @@ pub enum Ask {
     Explain {
         /// The scenario.
         text: String,
-        /// The point of the sweep.
+        /// The index of the point of the sweep, from 0.
         #[serde(default)]
         point: usize,
     },
@@ -234,7 +234,8 @@ impl Desk {
             return Ok(points.swap_remove(point));
         }
         let n = points.len();
-        Err(format!("the sweep has no point {point}; its {n} points count from 0"))
+        let number = point.saturating_add(1);
+        Err(format!("the sweep has no point {number}; its {n} points count from 1"))
     }
 
     fn keep(&self, scenario: Scenario, runs: Vec<Run>) -> u64 {

@@ -401,7 +401,7 @@ fn nonsense_is_refused() {
     for (request, why) in [
         (json!({ "ask": "run", "text": "not toml", "engines": ["packet"] }), "expected"),
         (json!({ "ask": "run", "text": SMALL, "engines": ["warp"] }), "warp"),
-        (json!({ "ask": "run", "text": SMALL, "engines": ["packet"], "point": 7 }), "no point 7"),
+        (json!({ "ask": "run", "text": SMALL, "engines": ["packet"], "point": 7 }), "no point 8"),
         (json!({ "ask": "grade", "id": "x", "seed": "", "answer": 1 }), "x has no exercise"),
         (json!({ "ask": "scenario", "id": "../../etc/passwd" }), "unknown scenario"),
         (json!({ "ask": "page", "run": 99 }), "no longer kept"),
