@@ -47,6 +47,8 @@ class Engines {
     new Uint8Array(memory.buffer, place, text.length).set(text);
     let last;
     let failed;
+    // The reason of an earlier end is not that of this one.
+    this.#why = undefined;
     this.#report = (event) => {
       last = event;
       if (event.event === "failed") failed ??= event.message;
@@ -72,7 +74,8 @@ class Engines {
 
   run(scenario, engine, { point = 1, progress } = {}) {
     const { run, seconds, digests } = this.#ask({ ask: "run", text: scenario, engines: [engine], point: index(point) }, progress);
-    const [{ time_s, series }] = this.#ask({ ask: "series", run });
+    // The result's memory is free for the next run.
+    const [{ time_s, series }] = this.#ask({ ask: "series", run, release: true });
     return { engine, digest: digests[engine], seconds, time_s, series };
   }
 

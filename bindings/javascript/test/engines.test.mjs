@@ -44,6 +44,61 @@ test("points count from 1", () => {
   assert.throws(() => engines.stability(swept, { point: 0 }), /points count from 1/);
 });
 
+/** Loads the engines with another class for instances of modules, and passes them to a function. */
+async function withInstances(Instance, work) {
+  const before = WebAssembly.Instance;
+  WebAssembly.Instance = Instance;
+  try {
+    await work();
+  } finally {
+    WebAssembly.Instance = before;
+  }
+}
+
+test("a result gives its memory back", async () => {
+  let memory;
+  class Watched extends WebAssembly.Instance {
+    constructor(...of) {
+      super(...of);
+      ({ memory } = this.exports);
+    }
+  }
+  await withInstances(Watched, async () => {
+    const own = await load();
+    const long = `sample = "1 ms"\n${small}`;
+    const sizes = Array.from({ length: 12 }, () => {
+      own.run(long, "packet");
+      return memory.buffer.byteLength;
+    });
+    // The first runs find out how much one takes. Eight results were more than that.
+    assert.equal(sizes.at(-1), sizes[2], sizes.join());
+  });
+});
+
+test("the reason of an end is its own", async () => {
+  let ends = 0;
+  class Fake {
+    constructor(_, { page }) {
+      const memory = { buffer: new ArrayBuffer(65536) };
+      const why = new TextEncoder().encode("the first reason");
+      const ask = () => {
+        ends += 1;
+        if (ends === 1) {
+          new Uint8Array(memory.buffer).set(why);
+          page.failed(0, why.length);
+        }
+        throw new Error("unreachable");
+      };
+      this.exports = { memory, room: () => 1024, ask, refused: () => 0 };
+    }
+  }
+  await withInstances(Fake, async () => {
+    const own = await load(new WebAssembly.Module(new Uint8Array([0, 97, 115, 109, 1, 0, 0, 0])));
+    assert.throws(() => own.check(small), /^Error: the first reason$/);
+    assert.throws(() => own.check(small), /^Error: unreachable$/);
+  });
+});
+
 test("mistakes have their places, and what cannot run is an error", () => {
   const [mistake] = engines.check(small.replace("vegas", "vega")).errors;
   assert.equal(mistake.line, 8);

@@ -79,6 +79,9 @@ pub enum Ask {
     Series {
         /// The number of the result.
         run: u64,
+        /// True to keep the result no longer: it may take much memory.
+        #[serde(default)]
+        release: bool,
     },
     /// The exercise of a lesson for a student, or null if the lesson has none.
     Exercise {
@@ -196,8 +199,9 @@ impl Desk {
                 let point = Point { scenario: &scenario, runs: &runs, checks: &checks };
                 json!({ "id": scenario.id, "page": accord::report::page(&[point]) })
             }
-            Ask::Series { run } => {
-                let (scenario, runs) = self.result(run)?;
+            Ask::Series { run, release } => {
+                let (scenario, runs) =
+                    if release { self.taken(run)? } else { self.result(run)? };
                 let series: Vec<Value> =
                     runs.iter().map(|run| series_record(&scenario, run)).collect();
                 series.into()
@@ -255,9 +259,19 @@ impl Desk {
     /// Fails if the result is no longer kept.
     pub fn result(&self, run: u64) -> Result<(Scenario, Vec<Run>), String> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let gone = || "this result is no longer kept; run it again".to_string();
         results.kept.get(&run).cloned().ok_or_else(gone)
     }
+
+    /// Returns a result by its number, and keeps it no longer.
+    fn taken(&self, run: u64) -> Result<(Scenario, Vec<Run>), String> {
+        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        results.kept.remove(&run).ok_or_else(gone)
+    }
+}
+
+/// Returns the error that a result is no longer kept.
+fn gone() -> String {
+    "this result is no longer kept; run it again".into()
 }
 
 /// Returns the margins of all phases of a scenario as text.

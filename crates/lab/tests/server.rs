@@ -159,6 +159,16 @@ fn a_run_streams_views_and_can_be_exported() {
         assert!(dir.join("series.parquet").is_file() && dir.join("page.html").is_file());
     }
     assert_eq!(lab.ask("POST", "/api/export", "{\"run\": 99}").0, 404);
+
+    let series = |more: serde_json::Value| {
+        let mut request = json!({ "ask": "series", "run": last["run"] });
+        request.as_object_mut().expect("an object").extend(more.as_object().cloned().expect("one"));
+        lab.events(request).pop().expect("an event")
+    };
+    let [kept, released] = [json!({}), json!({ "release": true })].map(series);
+    assert_eq!(kept["answer"].as_array().map(Vec::len), Some(3));
+    assert_eq!(kept, released);
+    assert_eq!(series(json!({}))["event"], "refused");
 }
 
 /// Expectations of engines that are not asked for have no verdict: in views, in the page, on disk.
