@@ -64,7 +64,7 @@ pub use fault::{Failed, Fault};
 use accord::family::{Service, Stack, Values};
 use accord::record::{Quiet, Run};
 use accord::report::{checks, mean_of};
-use accord::scenario::{Carrier, Engine, Scenario, Target};
+use accord::scenario::{Carrier, Engine, Flow, Scenario, Target};
 use accord::traffic::Demand;
 use accord::transport::Connector;
 use accord::{File, Options, catalogue, load};
@@ -73,6 +73,7 @@ use logs::Logs;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::ptr;
 
 /// The folder of captures, if no other is given.
 const FOLDER: &str = "target/accord-net";
@@ -361,10 +362,12 @@ impl Outcome {
     /// Writes the logs of the repeated run. Returns their paths.
     fn logs(&self, scenario: &Scenario, stem: &str) -> Result<Vec<PathBuf>, String> {
         let mut paths = Vec::new();
-        for Named { name, logs, .. } in &self.carried {
+        for Named { name, stack, logs } in &self.carried {
             let flows = flows(scenario, name).map_err(|e| e.to_string())?;
-            let names: Vec<_> = scenario.flows[flows].iter().map(|f| f.name.as_str()).collect();
-            paths.extend(logs.write(&self.folder, stem, &names)?);
+            // A later name may have given some of the flows to another stack.
+            let its = |flow: &&Flow| matches!(flow.carrier, Carrier::Quic(s) if ptr::eq(s, *stack));
+            let names = scenario.flows[flows].iter().filter(its).map(|flow| flow.name.as_str());
+            paths.extend(logs.write(&self.folder, stem, &names.collect::<Vec<_>>())?);
         }
         Ok(paths)
     }

@@ -33,7 +33,7 @@ impl Logs {
     }
 
     /// Writes the logs that are not empty, stops keeping logs and returns the paths of the files. Their
-    /// names begin with `stem`; `names` has the names of the flows.
+    /// names begin with `stem`; `names` has the names of the flows of these connections, in their order.
     pub fn write(&self, folder: &Path, stem: &str, names: &[&str]) -> Result<Vec<PathBuf>, String> {
         let all = self.all().take().unwrap_or_default();
         let mut paths = Vec::new();

@@ -229,6 +229,32 @@ fn a_failure_has_the_logs_of_the_stacks() {
     assert_eq!(none.logs, Ok(Vec::new()));
 }
 
+/// A flow of a group that a stack of its own carries has its own log, whichever of the group it is.
+#[test]
+fn a_log_is_that_of_its_flow() {
+    use std::io::Write;
+    let saying = |what: &'static str| {
+        move |setup: &Setup<'_>| {
+            if let Some([sender, _]) = setup.logs {
+                sender.clone().write_all(what.as_bytes()).expect("in memory");
+            }
+            ceasing(false)(setup)
+        }
+    };
+    let two = ALONE.replace("packet = \"1500 B\"", "packet = \"1500 B\"\ncount = 2");
+    for (one, other) in [("mine.1", "mine.2"), ("mine.2", "mine.1")] {
+        let dir = tempfile::tempdir().expect("a folder");
+        let net = network(&two).carry("mine", saying("group")).carry(one, saying("one"));
+        let failed = failed(net.folder(dir.path()));
+        let stem = stem(&failed);
+        let read = |flow: &str| {
+            let path = dir.path().join(format!("{stem}.{flow}.sender.log"));
+            std::fs::read_to_string(path).expect("a log")
+        };
+        assert_eq!((read(one), read(other)), ("one".into(), "group".into()));
+    }
+}
+
 /// A stack whose second connection is another one is found out.
 #[test]
 fn a_stack_that_does_not_repeat_itself_is_named() {
