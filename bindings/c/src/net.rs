@@ -163,7 +163,7 @@ impl State {
             self.capture = path.map(|path| c_text(&path.display().to_string()));
         }
         let status = match &error {
-            Error::Scenario(_) => AccordStatus::Scenario,
+            Error::Scenario(_) | Error::NoReference(_) => AccordStatus::Scenario,
             Error::NoFlow(..) | Error::Unfit(..) => AccordStatus::Flow,
             Error::NoExpectation(..) => AccordStatus::NoExpectation,
             Error::Failed(_) => AccordStatus::Failed,

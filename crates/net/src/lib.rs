@@ -63,13 +63,14 @@ pub use fault::{Failed, Fault};
 
 use accord::family::{Service, Stack, Values};
 use accord::record::{Quiet, Run};
-use accord::report::{checks, mean_of};
+use accord::report::{checks_by, mean_of};
 use accord::scenario::{Carrier, Engine, Flow, Scenario, Target};
 use accord::traffic::Demand;
 use accord::transport::Connector;
 use accord::{File, Options, catalogue, load};
 use capture::Tap;
 use logs::Logs;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,9 @@ pub enum Error {
     /// The scenario expects nothing of the engine and no stack broke, so there is no verdict.
     #[error("scenario {0} has no expectation of the {1} engine; add one: [[expect]]")]
     NoExpectation(String, Engine),
+    /// An expectation compares with a live run, which a test makes only if it is live itself.
+    #[error("an expectation of scenario {0} equals that of the live engine, which does not run here; equals = \"theory\", \"fluid\" or \"packet\"")]
+    NoReference(String),
     /// The machine was too busy for a live run, or a computer in between: its figures mean nothing.
     #[error("the live run of scenario {0} has no verdict: {1}")]
     Late(String, String),
@@ -206,7 +210,9 @@ impl Net {
     /// Runs the scenario in packets, or [live](Net::live): once, or once per combination of its sweeps' values.
     ///
     /// # Errors
-    /// Fails if the scenario is wrong, or if it does not have the flows to carry.
+    /// Fails if the scenario is wrong, or if it does not have the flows to carry. An expectation that compares
+    /// with another engine, such as `equals = "theory"`, has that engine run, too. Fails if it has no result,
+    /// or if it is the live one.
     pub fn run(self) -> Result<Outcome, Error> {
         let mut points = self.file?.points(&catalogue(), self.seed).map_err(accord::Error::from)?;
         for scenario in &mut points {
@@ -216,12 +222,18 @@ impl Net {
             }
             scenario.check().map_err(accord::Error::Unsound)?;
         }
-        let runs = points.into_iter().map(|scenario| -> Result<(Scenario, Run), Error> {
-            let run = accord::run(&scenario, self.engine, &Options::default(), &mut Quiet)?;
-            Ok((scenario, run))
-        });
+        let compared = points.iter().map(|scenario| compared(scenario, self.engine));
+        let compared: Vec<_> = compared.collect::<Result<_, _>>()?;
+        let (mut runs, mut others) = (Vec::new(), Vec::new());
+        for (scenario, compared) in points.into_iter().zip(compared) {
+            let run = |engine| accord::run(&scenario, engine, &Options::default(), &mut Quiet);
+            let made = run(self.engine)?;
+            others.push(compared.into_iter().map(run).collect::<Result<Vec<_>, _>>()?);
+            runs.push((scenario, made));
+        }
         Ok(Outcome {
-            runs: runs.collect::<Result<_, _>>()?,
+            runs,
+            others,
             folder: self.folder,
             engine: self.engine,
             carried: self.carried,
@@ -240,6 +252,20 @@ fn flows(scenario: &Scenario, name: &str) -> Result<Range<usize>, Error> {
         Error::NoFlow(name.to_string(), names.join(", "))
     })?;
     Ok(flow..flow + 1)
+}
+
+/// Returns the engines with which the expectations of an engine compare.
+fn compared(scenario: &Scenario, engine: Engine) -> Result<BTreeSet<Engine>, Error> {
+    let judged = scenario.expectations.iter().filter(|expectation| expectation.engine == engine);
+    let other = judged.filter_map(|expectation| match expectation.target {
+        Target::Engine { engine: other, .. } => Some(other),
+        Target::Value { .. } | Target::Beyond { .. } | Target::Range { .. } => None,
+    });
+    let others: BTreeSet<Engine> = other.collect();
+    if others.contains(&Engine::Live) {
+        return Err(Error::NoReference(scenario.id.clone()));
+    }
+    Ok(others)
 }
 
 /// Assigns flows to a stack, which carries them.
@@ -275,6 +301,8 @@ fn give(scenario: &mut Scenario, flows: Range<usize>, stack: &'static Stack) -> 
 #[derive(Debug)]
 pub struct Outcome {
     runs: Vec<(Scenario, Run)>,
+    /// For each run those of other engines with which it is compared.
+    others: Vec<Vec<Run>>,
     folder: PathBuf,
     engine: Engine,
     carried: Vec<Named>,
@@ -294,7 +322,8 @@ impl Outcome {
     }
 
     /// Returns whether all that the scenario expects of the engine came true, and no connection broke.
-    /// Expectations of other engines do not count.
+    /// Expectations of other engines do not count. Of those engines only what they are compared with has been
+    /// run.
     ///
     /// # Errors
     /// Fails with all that did not come true, and a capture of the first run in which it did not, with
@@ -302,8 +331,8 @@ impl Outcome {
     /// machine was too busy for a live run.
     pub fn verdict(&self) -> Result<(), Error> {
         let (mut failed, mut undecided): (Option<Failed>, Option<Error>) = (None, None);
-        for (scenario, run) in &self.runs {
-            let faults = match faults(scenario, run, self.engine) {
+        for ((scenario, run), others) in self.runs.iter().zip(&self.others) {
+            let faults = match faults(scenario, run, others, self.engine) {
                 Ok(faults) => faults,
                 Err(why) => {
                     undecided.get_or_insert(why);
@@ -386,17 +415,20 @@ fn stem(scenario: &Scenario, run: &Run) -> String {
 }
 
 /// Returns the faults of a run. Those of a late run are the connections that broke.
-fn faults(scenario: &Scenario, run: &Run, engine: Engine) -> Result<Vec<Fault>, Error> {
+fn faults(
+    scenario: &Scenario,
+    run: &Run,
+    others: &[Run],
+    engine: Engine,
+) -> Result<Vec<Fault>, Error> {
     let broken = run.broken.iter().map(|broken| Fault::broken(scenario, broken));
     if let Some(why) = &run.unfit {
         let broken: Vec<_> = broken.collect();
         let late = || Error::Late(scenario.id.clone(), why.clone());
         return if broken.is_empty() { Err(late()) } else { Ok(broken) };
     }
-    let of_run =
-        |of: Engine, target: Target| of == engine && !matches!(target, Target::Engine { .. });
-    let mut judged = checks(scenario, &[run]);
-    judged.retain(|check| of_run(check.engine, check.target));
+    let runs: Vec<&Run> = std::iter::once(run).chain(others).collect();
+    let judged = checks_by(scenario, &runs, &[engine]);
     if judged.is_empty() && run.broken.is_empty() {
         return Err(Error::NoExpectation(scenario.id.clone(), engine));
     }
@@ -419,7 +451,9 @@ mod tests {
     #[test]
     fn a_late_run_hides_no_failure() -> Result<(), Error> {
         let mut outcome = network(SHORT).run()?;
-        outcome.runs.extend(network(SHORT).run()?.runs);
+        let again = network(SHORT).run()?;
+        outcome.runs.extend(again.runs);
+        outcome.others.extend(again.others);
         outcome.engine = Engine::Live;
         outcome.runs[0].1.unfit = Some("the machine was too busy".into());
         assert!(matches!(outcome.verdict(), Err(Error::Late(..))));

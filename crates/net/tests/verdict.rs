@@ -193,6 +193,28 @@ fn a_time_is_that_of_the_figure() {
     assert_eq!(at("at_least = \"9 Mbps\"\nover = \"p95\""), None);
 }
 
+/// A value may be compared with that of an engine in which the controller stands for the stack.
+#[test]
+fn a_stack_is_compared_with_theory() {
+    let text = |other: &str| {
+        ALONE.replacen("at_least = \"9 Mbps\"", &format!("equals = \"{other}\"\nwithin = \"10 %\""), 1)
+    };
+    for other in ["theory", "fluid"] {
+        let net = network(&text(other)).carry("mine", own_stack::connect);
+        net.run().expect("it runs").verdict().expect("the flow fills the link");
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    let failed = failed(network(&text("theory")).carry("mine", ceasing(false)).folder(dir.path()));
+    assert_eq!(failed.faults.len(), 1, "{failed}");
+    let fault = &failed.faults[0];
+    assert!(fault.expectation == "it fills the link" && fault.text.contains("10 % allowed"), "{failed}");
+    assert_eq!(fault.at, None);
+    match network(&text("live")).carry("mine", own_stack::connect).run() {
+        Err(e @ Error::NoReference(_)) => assert!(e.to_string().contains("\"theory\"")),
+        other => panic!("{:?}", other.map(|_| ())),
+    }
+}
+
 /// Each end has a log in the run of the capture, and only there. Logs without contents are not files.
 #[test]
 fn a_failure_has_the_logs_of_the_stacks() {
