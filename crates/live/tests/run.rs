@@ -1,14 +1,18 @@
-//! Live runs. The assertions do not depend on the load of the machine: they are bounds that
-//! lateness, which only delays events, cannot break.
+//! Live runs. Lateness delays events, so what moved in a time depends on the load of the machine. Such bounds
+//! are left out if the run is unfit for a verdict, which the test reports. The others always hold.
 #![cfg(target_os = "linux")]
 
 mod common;
+#[path = "common/readings.rs"]
+#[allow(dead_code, reason = "this file uses its own part")]
+mod readings;
 
 use accord_live::{LiveError, Mode, run};
 use accord_record::*;
 use accord_scenario::*;
 use accord_units::{Duration, Time};
 use common::*;
+use readings::is_unfit;
 
 /// Returns the samples of a flow's metric within a part of the run, without missing ones.
 fn values(run: &Run, metric: Metric, entity: Entity, from: f64, to: f64) -> Vec<f64> {
@@ -62,21 +66,26 @@ fn all_transports_get_through_and_no_link_carries_more_than_it_can() {
         assert_eq!(run.manifest.engine, Engine::Live);
         assert_eq!(run.manifest.scenario_hash, s.hash());
         assert_eq!(run.time.len(), 30, "{mode}: a sample each 50 ms");
-        let mut sum = 0.0;
+        let mut all = Vec::new();
         for flow in 0..3 {
             let bits = |metric| total(&values(&run, metric, Entity::Flow(flow), 0.0, 1.5), 0.05);
             let (sent, came) = (bits(Metric::SendingRate), bits(Metric::Throughput));
-            assert!(came > 8_000.0 * 3.0, "{mode}: flow {flow} got {came} bit through");
             assert!(came <= sent, "{mode}: flow {flow} got {came} of {sent} bit");
-            sum += came;
+            all.push(came);
         }
+        let sum: f64 = all.iter().sum();
         assert!(sum <= 2e6 * 1.5, "{mode}: {sum} bit");
         let datagrams = values(&run, Metric::SendingRate, Entity::Flow(2), 0.3, 1.5);
         // 25 packets of 1000 bytes per second, delivered or not.
         assert!((total(&datagrams, 0.05) - 240_000.0).abs() <= 16_000.0);
-        assert!(run.statistics.packet_hops > 100 && run.notes.len() >= 2);
+        assert!(run.notes.len() >= 2);
         let rtt = values(&run, Metric::Rtt, Entity::Flow(0), 0.0, 1.5);
         assert!(rtt.iter().all(|rtt| *rtt > 0.014), "{mode}: {rtt:?}");
+        if is_unfit(&run) {
+            continue;
+        }
+        assert!(all.iter().all(|came| *came > 8_000.0 * 3.0), "{mode}: {all:?} bit got through");
+        assert!(run.statistics.packet_hops > 100);
     }
 }
 
@@ -123,6 +132,12 @@ fn events_happen_when_they_should() {
     let s = scenario(EVENTS);
     let run = run(&s, Mode::Loopback, &mut Quiet).unwrap();
     let near = link(&s, "near");
+    let on = link(&s, "on");
+    let early = values(&run, Metric::Utilisation, Entity::Link(on), 0.0, 1.8);
+    assert_eq!(early.iter().sum::<f64>(), 0.0, "the route is the first one");
+    if is_unfit(&run) {
+        return;
+    }
     let rate = values(&run, Metric::Throughput, Entity::Flow(0), 1.25, 1.8);
     assert!(total(&rate, 0.05) <= 400e3 * 0.55 + 8_000.0, "{rate:?}");
     let served = |from, to| {
@@ -132,10 +147,8 @@ fn events_happen_when_they_should() {
     assert!(served(0.0, 1.8) > 0.0);
     // Packets in flight at the change still arrive. After them there are none.
     assert!(served(2.2, 2.4) == 0.0, "the route has changed");
-    let on = link(&s, "on");
     let late = values(&run, Metric::Utilisation, Entity::Link(on), 1.8, 2.4);
-    let early = values(&run, Metric::Utilisation, Entity::Link(on), 0.0, 1.8);
-    assert!(late.iter().sum::<f64>() > 0.0 && early.iter().sum::<f64>() == 0.0);
+    assert!(late.iter().sum::<f64>() > 0.0);
 }
 
 /// Returns the link of that name.

@@ -1,6 +1,5 @@
-//! Flows of the live engine carried by quinn. Most assertions hold on a busy machine, too: lateness
-//! only delays events. A comparison of rates is skipped where the machine was too busy for a
-//! verdict, and the test reports it.
+//! Flows of the live engine carried by quinn. Lateness delays events, so bounds of what moved in a time are left
+//! out where the machine was too busy for a verdict, and the test reports it. The others always hold.
 #![cfg(target_os = "linux")]
 
 #[path = "../../../crates/live/tests/common/readings.rs"]
@@ -10,7 +9,7 @@ use accord::live::{Mode, obstacle};
 use accord::record::{Quiet, Run};
 use accord::scenario::{Engine, Entity, Metric, Scenario};
 use accord::{Options, run};
-use readings::{at_bottleneck, marked, skipped, values};
+use readings::{at_bottleneck, is_unfit, marked, skipped, values};
 
 /// The interval of samples of all scenarios here, in seconds.
 const SAMPLE: f64 = 0.05;
@@ -65,27 +64,25 @@ fn alone_it_fills_the_bottleneck() {
         let sum = |metric| bits(&run, metric, 0, 0.0);
         let (sent, came) = (sum(Metric::SendingRate), sum(Metric::Throughput));
         let fresh = sum(Metric::Goodput);
-        assert!(0.0 < fresh && fresh <= came && came <= sent, "{fresh} {came} {sent}");
+        assert!(fresh <= came && came <= sent, "{fresh} {came} {sent}");
         assert!(came <= 10e6 * 6.0);
         // A round trip of 40 ms, and the bottleneck's transmission time for a full packet. Packets
         // of the handshake before that are smaller.
         let of = |metric| values(&run, metric, Entity::Flow(0));
-        for metric in [Metric::Rtt, Metric::MinRtt] {
-            let rtt = of(metric);
-            assert!(rtt.len() > 100 && rtt.iter().all(|rtt| *rtt > 0.040), "{rtt:?}");
+        let rtts = [Metric::Rtt, Metric::MinRtt].map(of);
+        assert!(rtts.iter().flatten().all(|rtt| *rtt > 0.040), "{rtts:?}");
+        assert!(run.notes.iter().any(|n| n.contains(&format!("quinn with {controller}"))));
+        assert!(run.broken.is_empty(), "{:?}", run.broken);
+        if is_unfit(&run) {
+            continue;
         }
+        assert!(fresh > 0.0 && rtts.iter().all(|rtt| rtt.len() > 100), "{fresh} {rtts:?}");
         let cwnd = of(Metric::Cwnd);
         assert_eq!(cwnd[0], first);
         assert!(cwnd.iter().any(|w| *w > 50_000.0), "{cwnd:?}");
         assert!(!of(Metric::Ssthresh).is_empty(), "something was lost");
         assert!(of(Metric::Retransmissions).iter().sum::<f64>() > 0.0);
         assert!(of(Metric::Accumulation).iter().sum::<f64>() > 0.0);
-        assert!(run.notes.iter().any(|n| n.contains(&format!("quinn with {controller}"))));
-        assert!(!run.notes.iter().any(|n| n.contains("gave")), "{:?}", run.notes);
-        if let Some(why) = &run.unfit {
-            skipped(&format!("{controller}: the rate is not compared: {why}"));
-            continue;
-        }
         let theirs = bits(&packets(&s), Metric::Goodput, 0, 2.0);
         let ratio = bits(&run, Metric::Goodput, 0, 2.0) / theirs;
         assert!((0.95..1.05).contains(&ratio), "{controller}: {ratio} of packets");
@@ -135,18 +132,21 @@ fn demands_are_carried_by_streams() {
     // The handshake, ten packets, then the rest: at least four round trips of 20 ms.
     let took = one[0].duration;
     assert!(took.is_nan() || took > 0.08, "{took}");
+    assert!(transfers(1).all(|t| t.start <= 1.5), "it has stopped");
+    assert!(run.broken.is_empty(), "{:?}", run.broken);
+    if is_unfit(&run) {
+        return;
+    }
     // A hundred packets with data, and a few of the handshake.
     let fresh = bits(&run, Metric::Goodput, 0, 0.0) / 8.0;
     assert!(took.is_nan() || (147_000.0..156_000.0).contains(&fresh), "{fresh} B");
 
     assert!(transfers(1).filter(|t| !t.duration.is_nan()).count() > 2);
-    assert!(transfers(1).all(|t| t.start <= 1.5), "it has stopped");
     // A packet at 1.5 s closes the connection. Afterwards the peer may only repeat that.
     assert!(bits(&run, Metric::SendingRate, 1, 1.6) < 8.0 * 1300.0);
 
     let constant = bits(&run, Metric::Goodput, 2, 1.0) / 2.0;
-    assert!(run.unfit.is_some() || (0.9e6..1.1e6).contains(&constant), "{constant} bit/s");
-    assert!(!run.notes.iter().any(|n| n.contains("gave")), "{:?}", run.notes);
+    assert!((0.9e6..1.1e6).contains(&constant), "{constant} bit/s");
 }
 
 #[test]
@@ -160,14 +160,17 @@ fn a_router_s_mark_reaches_quinn() {
         (sum(Metric::Marks), sum(Metric::Drops), run)
     };
     let (marks, drops, run) = marks_and_drops(true);
+    if is_unfit(&run) {
+        return;
+    }
     assert!(marks > 0.0 && drops == 0.0, "{marks} marks, {drops} drops");
     let again: f64 = values(&run, Metric::Retransmissions, Entity::Flow(0)).iter().sum();
     assert_eq!(again, 0.0);
     // The window was reduced although nothing was lost.
     assert!(!values(&run, Metric::Ssthresh, Entity::Flow(0)).is_empty());
 
-    let (marks, drops, _) = marks_and_drops(false);
-    assert!(marks == 0.0 && drops > 0.0, "{marks} marks, {drops} drops without ECN");
+    let (marks, drops, run) = marks_and_drops(false);
+    assert!(marks == 0.0 && (is_unfit(&run) || drops > 0.0), "{marks} marks, {drops} drops without ECN");
 }
 
 /// The example of the book, for half of its duration.
@@ -199,13 +202,12 @@ fn all_three_cubics_share_as_in_packets() {
     for _ in 0..ATTEMPTS {
         let run = live(&s, Mode::Namespaces);
         let found = throughputs(&run);
-        assert!(found.iter().all(|rate| *rate > 0.0), "{found:?}");
-        assert!(found.iter().sum::<f64>() < 20.2e6, "{found:?}");
-        assert!(!run.notes.iter().any(|n| n.contains("gave")), "{:?}", run.notes);
-        if let Some(why) = &run.unfit {
-            skipped(&format!("shares are not compared: {why}"));
+        assert!(run.broken.is_empty(), "{:?}", run.broken);
+        if is_unfit(&run) {
             return;
         }
+        assert!(found.iter().all(|rate| *rate > 0.0), "{found:?}");
+        assert!(found.iter().sum::<f64>() < 20.2e6, "{found:?}");
         let pairs = found.iter().zip(&expected);
         let apart = pairs.map(|(found, expected)| (found / expected - 1.0).abs());
         if apart.fold(0.0, f64::max) <= BAND {

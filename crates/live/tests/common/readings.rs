@@ -37,6 +37,15 @@ pub fn at_bottleneck(s: &Scenario, run: &Run, metric: Metric) -> f64 {
     values(run, metric, link).iter().sum()
 }
 
+/// Returns true if the machine was too busy for a verdict on a run, and reports it. The bounds that follow
+/// hold on a machine that keeps up.
+pub fn is_unfit(run: &Run) -> bool {
+    if let Some(why) = &run.unfit {
+        skipped(&format!("bounds of a machine that keeps up: {why}"));
+    }
+    run.unfit.is_some()
+}
+
 /// Reports a skipped test, not captured by the test harness.
 #[expect(clippy::disallowed_methods, reason = "it has to get past what the harness captures")]
 pub fn skipped(why: &str) {
