@@ -271,8 +271,12 @@ class Sweep:
 
     def _labels(self) -> dict[str, dict[Key, str]]:
         """Return the texts of the values of each parameter."""
-        points = self._plan.points
-        return {name: _texts(name, [p.get(name) for p in points]) for name in self._plan.names}
+        plan = self._plan
+        values = {name: [point.get(name) for point in plan.points] for name in plan.names}
+        if "seed" in values:
+            # Rows have it as a number.
+            values["seed"] = list(plan.seeds)
+        return {name: _texts(name, its) for name, its in values.items()}
 
     def __repr__(self) -> str:
         """Return the parameters and the number of runs."""
