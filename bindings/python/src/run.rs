@@ -6,8 +6,8 @@ use crate::series::Series;
 use accord::File;
 use accord::language::suggest;
 use accord::report::{
-    DERIVED, Estimate, Outline, Point, RunDir, Style, all_rows, check_record,
-    checks_of_runs, checks_table, columns, experiment_record, load_run_dir, mean_of, page, show, table,
+    DERIVED, Estimate, Outline, Point, RunDir, Style, all_rows, check_record, checks_of_runs,
+    checks_table, columns, experiment_record, load_run_dir, mean_of, page, show, table,
     write_run_dir,
 };
 use accord::scenario::{Entity, Metric, print};

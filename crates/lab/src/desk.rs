@@ -200,8 +200,7 @@ impl Desk {
                 json!({ "id": scenario.id, "page": accord::report::page(&[point]) })
             }
             Ask::Series { run, release } => {
-                let (scenario, runs) =
-                    if release { self.taken(run)? } else { self.result(run)? };
+                let (scenario, runs) = if release { self.taken(run)? } else { self.result(run)? };
                 let series: Vec<Value> =
                     runs.iter().map(|run| series_record(&scenario, run)).collect();
                 series.into()

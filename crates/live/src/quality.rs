@@ -170,7 +170,8 @@ mod tests {
     fn a_connection_that_the_kernel_closed_allows_no_verdict() {
         let s = crate::tests::dumbbell();
         let name = &s.flows[0].name;
-        let why = format!("the kernel closed the connection of flow {name}: Connection reset by peer");
+        let why =
+            format!("the kernel closed the connection of flow {name}: Connection reset by peer");
         for late in [50, 2_000] {
             let broken = vec![(0, "Connection reset by peer".to_string())];
             let closed = Counters { broken, ..counters(&[late; 1000], 1000, 1000) };

@@ -95,7 +95,9 @@ pub enum Error {
     #[error("scenario {0} has no expectation of the {1} engine; add one: [[expect]]")]
     NoExpectation(String, Engine),
     /// An expectation compares with a live run, which a test makes only if it is live itself.
-    #[error("an expectation of scenario {0} equals that of the live engine, which does not run here; equals = \"theory\", \"fluid\" or \"packet\"")]
+    #[error(
+        "an expectation of scenario {0} equals that of the live engine, which does not run here; equals = \"theory\", \"fluid\" or \"packet\""
+    )]
     NoReference(String),
     /// The machine was too busy for a live run, or a computer in between: its figures mean nothing.
     #[error("the live run of scenario {0} has no verdict: {1}")]

@@ -197,7 +197,11 @@ fn a_time_is_that_of_the_figure() {
 #[test]
 fn a_stack_is_compared_with_theory() {
     let text = |other: &str| {
-        ALONE.replacen("at_least = \"9 Mbps\"", &format!("equals = \"{other}\"\nwithin = \"10 %\""), 1)
+        ALONE.replacen(
+            "at_least = \"9 Mbps\"",
+            &format!("equals = \"{other}\"\nwithin = \"10 %\""),
+            1,
+        )
     };
     for other in ["theory", "fluid"] {
         let net = network(&text(other)).carry("mine", own_stack::connect);
@@ -207,7 +211,10 @@ fn a_stack_is_compared_with_theory() {
     let failed = failed(network(&text("theory")).carry("mine", ceasing(false)).folder(dir.path()));
     assert_eq!(failed.faults.len(), 1, "{failed}");
     let fault = &failed.faults[0];
-    assert!(fault.expectation == "it fills the link" && fault.text.contains("10 % allowed"), "{failed}");
+    assert!(
+        fault.expectation == "it fills the link" && fault.text.contains("10 % allowed"),
+        "{failed}"
+    );
     assert_eq!(fault.at, None);
     match network(&text("live")).carry("mine", own_stack::connect).run() {
         Err(e @ Error::NoReference(_)) => assert!(e.to_string().contains("\"theory\"")),

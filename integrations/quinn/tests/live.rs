@@ -170,7 +170,10 @@ fn a_router_s_mark_reaches_quinn() {
     assert!(!values(&run, Metric::Ssthresh, Entity::Flow(0)).is_empty());
 
     let (marks, drops, run) = marks_and_drops(false);
-    assert!(marks == 0.0 && (is_unfit(&run) || drops > 0.0), "{marks} marks, {drops} drops without ECN");
+    assert!(
+        marks == 0.0 && (is_unfit(&run) || drops > 0.0),
+        "{marks} marks, {drops} drops without ECN"
+    );
 }
 
 /// The example of the book, for half of its duration.
