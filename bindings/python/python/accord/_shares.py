@@ -194,9 +194,9 @@ def _compressed(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np
         flat = np.fromiter((index(i) for route in routes for i in route), dtype=np.int64)
     except (TypeError, OverflowError) as e:
         raise ValueError(f"routes: expected the indices of the links of each flow: {e}") from e
-    columns = _indices(flat)
+    links_of = _indices(flat)
     flows = np.repeat(np.arange(len(lengths)), lengths)
-    order = np.lexsort((columns, flows))
+    order = np.lexsort((links_of, flows))
     twice = (np.diff(flows[order]) == 0) & (np.diff(flat[order]) == 0)
     if twice.any():
         at = order[int(twice.argmax())]
@@ -204,7 +204,7 @@ def _compressed(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np
             f"routes: flow {flows[at]} has link {flat[at]} twice: expected the indices of the "
             "links of each flow, or an array of flows by links"
         )
-    return _indices(np.concatenate([[0], np.cumsum(lengths)])), columns
+    return _indices(np.concatenate([[0], np.cumsum(lengths)])), links_of
 
 
 def _of_sparse(routes: Any, links: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

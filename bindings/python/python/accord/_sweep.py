@@ -162,10 +162,10 @@ class Sweep:
         groups: dict[tuple[Any, ...], tuple[dict[str, Any], dict[int, float]]] = {}
         for point, head, (means, _) in self._all():
             at = {name: head[name] for name in self._plan.names}
-            for mean in means:
-                of = {key: mean[key] for key in keys}
+            for row in means:
+                of = {key: row[key] for key in keys}
                 _, by_seed = groups.setdefault((point, *of.values()), (at | of, {}))
-                by_seed[head["seed"]] = mean["value"]
+                by_seed[head["seed"]] = row["value"]
         rows = []
         # True for a point with packet runs that differ between seeds.
         differ: dict[int, bool] = {}
