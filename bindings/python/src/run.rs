@@ -145,7 +145,7 @@ pub fn named(metric: &str) -> PyResult<Metric> {
     })
 }
 
-/// Returns the scenario of runs of one point. The seed may differ, and with it what it draws.
+/// Returns the scenario of runs of one point. The seed and the values that it draws may differ.
 pub fn same_point(runs: &[Bound<'_, Run>]) -> PyResult<Arc<accord::Scenario>> {
     let Some(first) = runs.first().map(Bound::get) else {
         return Err(PyValueError::new_err("there are no runs to compare"));

@@ -223,7 +223,7 @@ def test_only_runs_of_one_network_are_compared(small):
         accord.Comparison(pair)
     with pytest.raises(ValueError, match="different scenarios"):
         accord.Comparison([small.run("theory"), plain(flows=3, duration="5 s").run("packet")])
-    # Repetitions differ in what the seed draws: here the starts and the disciplines.
+    # Repetitions differ in drawn values: here the starts and the disciplines.
     text = """
         duration = "2 s"
         [topology.parking_lot]

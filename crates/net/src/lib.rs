@@ -324,8 +324,7 @@ impl Outcome {
     }
 
     /// Returns whether all that the scenario expects of the engine came true, and no connection broke.
-    /// Expectations of other engines do not count. Of those engines only what they are compared with has been
-    /// run.
+    /// Expectations of other engines do not count. Such an engine has run only if a value is compared with its own.
     ///
     /// # Errors
     /// Fails with all that did not come true, and a capture of the first run in which it did not, with

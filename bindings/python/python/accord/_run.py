@@ -220,7 +220,7 @@ class Comparison:
     """Runs of one point side by side, judged by the expectations of the scenario."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        """Compare runs of one point. Their seeds may differ, and with them what seeds draw.
+        """Compare runs of one point. Their seeds may differ, and the drawn values.
 
         Raises:
             ValueError: There are none, or they are of different scenarios or points.
