@@ -15,7 +15,8 @@ use accord::scenario::{Engine, Entity, Limit, Metric, MetricUnit, Scenario};
 use accord::units::Duration;
 use accord::{Catalogue, run_all};
 
-/// Explains every point of a scenario. Returns `Ok(false)` if a gap is left unexplained.
+/// Explains every point of a scenario. Returns `Ok(false)` if a gap is left unexplained or undecided, or
+/// if a value is missing.
 pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
     let which = if args.standard { Which::Standard } else { Which::Expected };
     let pair = Pair {
@@ -49,8 +50,9 @@ pub fn run(args: Explain, catalogue: &Catalogue) -> Result<bool, Failure> {
         let found = attribute(&seeds, pair, which, args.finer, &mut make)?;
         if !args.json {
             prose(visible(&first.sentences(&found)))?;
-            if !found.findings.is_empty() {
-                prose(visible(&text(&found)))?;
+            let table = text(&found);
+            if !table.is_empty() {
+                prose(visible(&table))?;
             }
         }
         all.push(found);
@@ -79,7 +81,11 @@ impl First {
         let mut sentences = vec![lead(found)];
         if found.findings.is_empty() {
             let (reference, measured) = (found.reference, found.measured);
-            sentences[0] = format!("{reference} has no values here, so this is {measured} alone.");
+            let none = match found.missing.iter().any(|missing| missing.fails) {
+                true => format!("{reference} and {measured} have no value in common here"),
+                false => format!("{reference} has no values here"),
+            };
+            sentences[0] = format!("{none}, so this is {measured} alone.");
         }
         sentences.push(self.link.clone());
         sentences.extend(self.notes.iter().take(2).map(|note| format!("{note}.")));

@@ -1,7 +1,8 @@
 //! The search for the effects that explain each gap.
 
 use crate::effect::Effect;
-use crate::figure::{Apart, Pair, Values, Which, apart, figures};
+use crate::figure::{Apart, Pair, Place, Values, Wanted, Which, figures};
+use crate::missing::Missing;
 use accord_report::Estimate;
 use accord_scenario::{Engine, Expectation, MetricUnit, Scenario, Target};
 use accord_units::words;
@@ -41,6 +42,8 @@ pub struct Attribution {
     pub shifts: Vec<Shift>,
     /// The findings, in the order of the scenario.
     pub findings: Vec<Finding>,
+    /// The values that are not compared, because runs lack them.
+    pub missing: Vec<Missing>,
 }
 
 /// The seeds of an attribution.
@@ -88,7 +91,8 @@ pub struct Finding {
     pub(crate) symbol: MetricUnit,
     /// The part that counts, in seconds.
     pub during_s: (f64, f64),
-    /// The reference's value for the flow that is farthest off, as the mean over seeds.
+    /// The reference's value, as the mean over seeds. If flows are judged one by one, it is that of
+    /// the flow whose mean gap is the largest.
     pub reference: f64,
     /// The value from the engine in question.
     pub measured: f64,
@@ -133,7 +137,10 @@ words! {
         Agree = "AGREE",
         /// Within the tolerance without named effects.
         Explained = "EXPLAINED",
-        /// Neither.
+        /// The mean over seeds is within the tolerance, but its 95 % confidence interval is wider than
+        /// that, so the seeds do not decide.
+        Unclear = "UNCLEAR",
+        /// None of these.
         Divergent = "DIVERGENT",
         /// The reference is zero, so no relative tolerance says anything.
         None = "–",
@@ -141,10 +148,11 @@ words! {
 }
 
 impl Attribution {
-    /// Returns whether no finding is left unexplained.
+    /// Returns whether no finding is left unexplained or undecided, and no value is missing that should
+    /// be there.
     pub fn pass(&self) -> bool {
-        let divergent = |f: &Finding| f.verdict == Verdict::Divergent;
-        !self.findings.iter().any(divergent)
+        let open = |f: &Finding| matches!(f.verdict, Verdict::Divergent | Verdict::Unclear);
+        !self.findings.iter().any(open) && !self.missing.iter().any(|m| m.fails)
     }
 }
 
@@ -213,15 +221,30 @@ impl<E> Study<'_, E> {
     }
 
     /// A figure by seed.
-    fn apart(&self, set: Set, figure: usize, relative: bool) -> Option<Vec<Apart>> {
+    fn apart(&self, set: Set, place: Place) -> Option<Vec<Apart>> {
         let by_seed = self.known.get(&set)?.iter();
-        let each = by_seed.map(|(r, m)| apart(&r[figure], &m[figure], relative));
+        let each = by_seed.map(|(r, m)| Apart::of(place.value(r), place.value(m), place.relative));
         each.collect()
     }
 
-    fn gaps(&self, set: Set, figure: usize, relative: bool) -> Option<Vec<f64>> {
-        let apart = self.apart(set, figure, relative)?;
+    fn gaps(&self, set: Set, place: Place) -> Option<Vec<f64>> {
+        let apart = self.apart(set, place)?;
         Some(apart.iter().map(|a| a.gap).collect())
+    }
+
+    /// Returns the flow or link of a figure with the largest mean gap over the seeds. It is the same in
+    /// all runs: gaps of different flows, with different signs, would cancel. Returns `None` if a
+    /// value is missing.
+    fn farthest(&self, figure: usize) -> Option<Place> {
+        let entities = self.known.get(&0)?.first()?.0[figure].len();
+        let gaps = |relative: bool| -> Option<Vec<(Place, f64)>> {
+            let places = (0..entities).map(|entity| Place { figure, entity, relative });
+            let gap = |place| Some((place, Estimate::of(&self.gaps(0, place)?)?.mean.abs()));
+            places.map(gap).collect()
+        };
+        let gaps = gaps(true).or_else(|| gaps(false))?.into_iter();
+        let farthest = gaps.reduce(|a, b| if b.1 > a.1 { b } else { a })?;
+        Some(farthest.0)
     }
 
     /// Returns the mean, with an interval only if seeds make a difference.
@@ -230,11 +253,11 @@ impl<E> Study<'_, E> {
         Some(if self.differ { estimate } else { Estimate { half_width: None, ..estimate } })
     }
 
-    fn explained(&self, effect: Effect, figure: usize, gap: f64, relative: bool) -> Explained {
+    fn explained(&self, effect: Effect, place: Place, gap: f64) -> Explained {
         let with = self.close(bit(effect)) & !bit(effect);
         let part = || {
-            let before = self.gaps(with, figure, relative)?;
-            let after = self.gaps(with | bit(effect), figure, relative)?;
+            let before = self.gaps(with, place)?;
+            let after = self.gaps(with | bit(effect), place)?;
             let each: Vec<f64> = before.iter().zip(&after).map(|(b, a)| b - a).collect();
             self.estimate(&each)
         };
@@ -250,26 +273,22 @@ impl<E> Study<'_, E> {
         }
     }
 
-    fn finding(&self, figure: usize, all: Option<Set>) -> Option<Finding> {
-        let e: &Expectation = &self.seeds[0].expectations[figure];
-        let relative = self.apart(0, figure, true).is_some();
-        let apart = self.apart(0, figure, relative)?;
+    fn finding(&self, place: Place, all: Option<Set>) -> Option<Finding> {
+        let e: &Expectation = &self.seeds[0].expectations[place.figure];
+        let apart = self.apart(0, place)?;
         let mean = |of: fn(&Apart) -> f64| apart.iter().map(of).sum::<f64>() / apart.len() as f64;
-        let gap = self.estimate(&self.gaps(0, figure, relative)?)?;
+        let gap = self.estimate(&self.gaps(0, place)?)?;
         let tolerance = match e.target {
             Target::Engine { tolerance, .. } | Target::Value { tolerance, .. } => tolerance,
             Target::Beyond { .. } | Target::Range { .. } => return None,
         };
         let single = self.applicable.iter().filter(|_| all.is_some());
-        let effects = single.map(|&e| self.explained(e, figure, gap.mean, relative));
+        let effects = single.map(|&e| self.explained(e, place, gap.mean));
         let effects: Vec<Explained> = effects.collect();
-        let left = all
-            .and_then(|all| self.gaps(all, figure, relative))
-            .and_then(|gaps| self.estimate(&gaps));
+        let left = all.and_then(|all| self.gaps(all, place)).and_then(|gaps| self.estimate(&gaps));
         let parts: Option<Vec<f64>> = (effects.iter()).map(|e| e.part.map(|p| p.mean)).collect();
         let interaction =
             left.zip(parts).map(|(left, parts)| gap.mean - left.mean - parts.iter().sum::<f64>());
-        let agrees = gap.mean.abs() <= tolerance;
         Some(Finding {
             name: e.name.clone(),
             metric: e.metric.name(),
@@ -278,16 +297,17 @@ impl<E> Study<'_, E> {
             during_s: (e.during.start.as_secs_f64(), e.during.end.as_secs_f64()),
             reference: mean(|a| a.reference),
             measured: mean(|a| a.measured),
-            relative,
+            relative: place.relative,
             gap,
             tolerance,
             effects,
             interaction,
             left,
-            verdict: match (relative, agrees) {
-                (true, true) => Verdict::Agree,
-                (true, false) => Verdict::Divergent,
-                (false, _) => Verdict::None,
+            verdict: match place.relative {
+                true if is_closed(gap, tolerance) => Verdict::Agree,
+                true if gap.mean.abs() <= tolerance => Verdict::Unclear,
+                true => Verdict::Divergent,
+                false => Verdict::None,
             },
             by: Vec::new(),
             without: None,
@@ -308,9 +328,9 @@ impl<E> Study<'_, E> {
 
     /// Tries sets until one explains each divergent finding, or there are no more. If removing all
     /// effects does not close the gap, no set explains it.
-    fn search(&mut self, findings: &mut [(usize, Finding)], all: Set) -> Result<(), E> {
+    fn search(&mut self, findings: &mut [(Place, Finding)], all: Set) -> Result<(), E> {
         let open = |f: &Finding| {
-            let closed = f.left.is_some_and(|left| left.mean.abs() <= f.tolerance);
+            let closed = f.left.is_some_and(|left| is_closed(left, f.tolerance));
             f.verdict == Verdict::Divergent && closed
         };
         let candidates: Vec<Vec<Vec<Effect>>> = (findings.iter())
@@ -319,16 +339,16 @@ impl<E> Study<'_, E> {
         let most = candidates.iter().map(Vec::len).max().unwrap_or(0);
         for k in 0..most {
             let mut tried = Vec::new();
-            for ((figure, f), candidates) in findings.iter().zip(&candidates) {
+            for ((place, f), candidates) in findings.iter().zip(&candidates) {
                 let next = candidates.get(k).filter(|_| open(f));
-                tried.push(next.map(|effects| (*figure, effects.clone())));
+                tried.push(next.map(|effects| (*place, effects.clone())));
             }
             let sets = tried.iter().flatten().map(|(_, effects)| self.closed(effects));
             let sets: Vec<Set> = sets.collect();
             self.need(sets)?;
             for ((_, f), tried) in findings.iter_mut().zip(tried) {
-                if let Some((figure, effects)) = tried
-                    && let Some(gap) = self.within(f, figure, self.closed(&effects))
+                if let Some((place, effects)) = tried
+                    && let Some(gap) = self.within(f, place, self.closed(&effects))
                 {
                     f.conclude(effects, gap);
                 }
@@ -342,7 +362,7 @@ impl<E> Study<'_, E> {
     /// necessary.
     fn reduce(
         &mut self,
-        findings: &mut [(usize, Finding)],
+        findings: &mut [(Place, Finding)],
         all: Set,
         open: impl Fn(&Finding) -> bool,
     ) -> Result<(), E> {
@@ -355,15 +375,15 @@ impl<E> Study<'_, E> {
             }
             let sets: Vec<Set> = tried.iter().flatten().copied().collect();
             self.need(sets)?;
-            for (((figure, f), set), tried) in findings.iter().zip(&mut left).zip(tried) {
+            for (((place, f), set), tried) in findings.iter().zip(&mut left).zip(tried) {
                 if let Some(tried) = tried
-                    && self.within(f, *figure, tried).is_some()
+                    && self.within(f, *place, tried).is_some()
                 {
                     *set = Some(tried);
                 }
             }
         }
-        for ((figure, f), set) in findings.iter_mut().zip(left) {
+        for ((place, f), set) in findings.iter_mut().zip(left) {
             let Some(set) = set else { continue };
             let effects: Vec<Effect> = (self.applicable.iter().copied())
                 .filter(|e| set & bit(*e) != 0)
@@ -371,15 +391,15 @@ impl<E> Study<'_, E> {
                 .filter(|e| self.fewer(set, *e) != set)
                 .collect();
             let necessary = effects.iter().all(|e| {
-                let with = self.gaps(self.fewer(set, *e), *figure, f.relative);
-                let without = self.gaps(set, *figure, f.relative);
+                let with = self.gaps(self.fewer(set, *e), *place);
+                let without = self.gaps(set, *place);
                 let change = with.zip(without).and_then(|(a, b)| {
                     let each: Vec<f64> = a.iter().zip(&b).map(|(a, b)| a - b).collect();
                     self.estimate(&each)
                 });
                 change.is_some_and(|c| c.mean.abs() > c.half_width.unwrap_or(0.0))
             });
-            if let Some(gap) = self.within(f, *figure, set)
+            if let Some(gap) = self.within(f, *place, set)
                 && necessary
             {
                 f.conclude(effects, gap);
@@ -400,9 +420,9 @@ impl<E> Study<'_, E> {
     }
 
     /// Returns the gap without a set of effects, if it is within the tolerance.
-    fn within(&self, f: &Finding, figure: usize, set: Set) -> Option<Estimate> {
-        let gap = self.estimate(&self.gaps(set, figure, f.relative)?)?;
-        (gap.mean.abs() <= f.tolerance).then_some(gap)
+    fn within(&self, f: &Finding, place: Place, set: Set) -> Option<Estimate> {
+        let gap = self.estimate(&self.gaps(set, place)?)?;
+        is_closed(gap, f.tolerance).then_some(gap)
     }
 
     /// Returns the [`Shift`] of the reference.
@@ -425,6 +445,11 @@ impl<E> Study<'_, E> {
         });
         moved.fold(0.0, f64::max)
     }
+}
+
+/// Returns whether a gap is within a tolerance. A gap with a wider interval than the tolerance is not.
+pub(crate) fn is_closed(gap: Estimate, tolerance: f64) -> bool {
+    gap.mean.abs() <= tolerance && gap.half_width.is_none_or(|half| half <= tolerance)
 }
 
 impl Finding {
@@ -457,8 +482,11 @@ pub fn attribute<E>(
     run: &mut dyn FnMut(Vec<Job>) -> Result<Vec<Values>, E>,
 ) -> Result<Attribution, E> {
     let first = &seeds[0];
-    let with_figures =
-        |s: &Scenario| Scenario { expectations: figures(s, pair, which), ..s.clone() };
+    let with_figures = |s: &Scenario| {
+        let expectations = figures(s, pair, which).into_iter().map(|(e, _)| e).collect();
+        Scenario { expectations, ..s.clone() }
+    };
+    let wanted: Vec<Wanted> = figures(first, pair, which).into_iter().map(|(_, w)| w).collect();
     let (mut applicable, mut skipped) = (Vec::new(), Vec::new());
     for effect in Effect::ALL {
         match effect.without(first, finer, pair.measured) {
@@ -476,21 +504,27 @@ pub fn attribute<E>(
         run,
     };
     study.need([0])?;
-    let figures = 0..study.seeds[0].expectations.len();
-    let found = |study: &Study<'_, E>, all| -> Vec<(usize, Finding)> {
-        let each = figures.clone().map(|f| Some((f, study.finding(f, all)?)));
-        each.flatten().collect()
+    let places: Vec<Option<Place>> =
+        (0..wanted.len()).map(|figure| study.farthest(figure)).collect();
+    let missing = (places.iter().zip(wanted).enumerate()).filter(|(_, (place, _))| place.is_none());
+    let missing = missing.filter_map(|(figure, (_, wanted))| {
+        Missing::of(figure, wanted, &study.seeds, study.known.get(&0)?, pair)
+    });
+    let missing: Vec<Missing> = missing.collect();
+    let found = |study: &Study<'_, E>, all| -> Vec<(Place, Finding)> {
+        let there = places.iter().flatten();
+        there.filter_map(|&place| Some((place, study.finding(place, all)?))).collect()
     };
     let mut findings = found(&study, None);
     let mut shifts = Vec::new();
-    let apart = |f: &(usize, Finding)| f.1.verdict == Verdict::Divergent;
+    let apart = |f: &(Place, Finding)| f.1.verdict == Verdict::Divergent;
     if findings.iter().any(apart) && !study.applicable.is_empty() {
         let singles: Vec<Set> = study.applicable.iter().map(|&e| study.close(bit(e))).collect();
         let all = study.applicable.iter().fold(0, |s, &e| s | bit(e));
         study.need(singles.into_iter().chain([all]))?;
         findings = found(&study, Some(all));
         study.search(&mut findings, all)?;
-        let shown: Vec<usize> = findings.iter().map(|(f, _)| *f).collect();
+        let shown: Vec<usize> = findings.iter().map(|(place, _)| place.figure).collect();
         shifts.extend(study.applicable.iter().map(|&effect| Shift {
             effect,
             how: effect.doc(finer),
@@ -507,5 +541,6 @@ pub fn attribute<E>(
         skipped,
         shifts,
         findings: findings.into_iter().map(|(_, f)| f).collect(),
+        missing,
     })
 }

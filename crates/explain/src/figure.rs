@@ -27,24 +27,35 @@ pub enum Which {
     Standard,
 }
 
+/// The demand for a compared value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// The scenario expects the value of the reference.
+    Reference,
+    /// The scenario expects some other value of the engine in question.
+    Measured,
+    /// It is a standard value, which an engine need not have.
+    Standard,
+}
+
 /// Returns the compared values as expectations in a common form, with the reference as their
 /// target. Ranges are left out, because they have no value for a comparison.
-pub(crate) fn figures(scenario: &Scenario, pair: Pair, which: Which) -> Vec<Expectation> {
+pub(crate) fn figures(scenario: &Scenario, pair: Pair, which: Which) -> Vec<(Expectation, Wanted)> {
     let judged = scenario.expectations.iter().filter_map(|e| {
-        let tolerance = match e.target {
-            Target::Value { tolerance, .. } => tolerance,
-            Target::Engine { engine, tolerance } if engine == pair.reference => tolerance,
+        let (tolerance, wanted) = match e.target {
+            Target::Value { tolerance, .. } => (tolerance, Wanted::Measured),
+            Target::Engine { engine, tolerance } if engine == pair.reference => {
+                (tolerance, Wanted::Reference)
+            }
             Target::Engine { .. } | Target::Beyond { .. } | Target::Range { .. } => return None,
         };
         let fits = e.engine == pair.measured && e.metric.of() != Of::Transfer;
-        fits.then(|| Expectation { target: target(pair, tolerance), ..e.clone() })
+        fits.then(|| (Expectation { target: target(pair, tolerance), ..e.clone() }, wanted))
     });
+    let judged: Vec<_> = judged.collect();
     match which {
-        Which::Expected => {
-            let judged: Vec<Expectation> = judged.collect();
-            if judged.is_empty() { standard(scenario, pair) } else { judged }
-        }
-        Which::Standard => standard(scenario, pair),
+        Which::Expected if !judged.is_empty() => judged,
+        _ => standard(scenario, pair).into_iter().map(|e| (e, Wanted::Standard)).collect(),
     }
 }
 
@@ -87,8 +98,8 @@ fn standard(s: &Scenario, pair: Pair) -> Vec<Expectation> {
 /// The values of one run, per expectation and by flow or link.
 pub type Values = Vec<Vec<Option<f64>>>;
 
-/// The values of the reference and of the engine in question that are farthest apart. The gap is
-/// relative, or in the metric's unit if `relative` is false.
+/// A value of the reference and of the engine in question. The gap is relative, or in the metric's
+/// unit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Apart {
     pub reference: f64,
@@ -96,22 +107,35 @@ pub(crate) struct Apart {
     pub gap: f64,
 }
 
-/// Finds these values for one expectation. Returns `None` if a value is missing, or if a relative
-/// gap has a reference of zero.
-pub(crate) fn apart(
-    reference: &[Option<f64>],
-    measured: &[Option<f64>],
-    relative: bool,
-) -> Option<Apart> {
-    let each = reference.iter().zip(measured).map(|(r, m)| {
-        let (r, m) = (r.filter(|r| r.is_finite())?, m.filter(|m| m.is_finite())?);
+impl Apart {
+    /// Compares two values. Returns `None` if one is missing, or if a relative gap has a reference
+    /// of zero.
+    pub fn of(reference: Option<f64>, measured: Option<f64>, relative: bool) -> Option<Apart> {
+        let finite = |v: Option<f64>| v.filter(|v| v.is_finite());
+        let (r, m) = (finite(reference)?, finite(measured)?);
         let gap = match (relative, r == 0.0) {
             (true, true) => return None,
             (true, false) => (m - r) / r.abs(),
             (false, _) => m - r,
         };
         Some(Apart { reference: r, measured: m, gap })
-    });
-    let each: Vec<Apart> = each.collect::<Option<_>>()?;
-    each.into_iter().reduce(|a, b| if b.gap.abs() > a.gap.abs() { b } else { a })
+    }
+}
+
+/// The flow or link of a compared value whose gap is studied.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    /// The index of the value.
+    pub figure: usize,
+    /// The index of the flow or link.
+    pub entity: usize,
+    /// True if gaps are relative to the reference.
+    pub relative: bool,
+}
+
+impl Place {
+    /// Returns the value at this place in those of a run.
+    pub fn value(self, values: &Values) -> Option<f64> {
+        *values[self.figure].get(self.entity)?
+    }
 }

@@ -11,8 +11,16 @@ pub fn lead(a: &Attribution) -> String {
         .iter()
         .filter(|f| f.relative && matches!(f.verdict, Verdict::Explained | Verdict::Divergent));
     let Some(far) = far.max_by(|a, b| a.gap.mean.abs().total_cmp(&b.gap.mean.abs())) else {
+        let unclear = a.findings.iter().filter(|f| f.verdict == Verdict::Unclear).count();
         return match a.findings.len() {
             0 => String::new(),
+            n if unclear > 0 => {
+                let figures = show::count(n, "value");
+                let (measured, reference) = (a.measured, a.reference);
+                format!(
+                    "Of {figures} of {measured} and {reference}, {unclear} vary too much from seed to seed."
+                )
+            }
             n => {
                 let figures = show::count(n, "value");
                 format!("No gap to explain in {figures} of {} and {}.", a.measured, a.reference)

@@ -18,6 +18,7 @@ mod effect;
 mod figure;
 mod flows;
 mod lead;
+mod missing;
 mod resize;
 mod show;
 mod stretch;
@@ -29,4 +30,5 @@ pub use attribution::{
 pub use effect::Effect;
 pub use figure::{DEFAULT_TOLERANCE, Pair, Values, Which};
 pub use lead::lead;
+pub use missing::Missing;
 pub use show::text;

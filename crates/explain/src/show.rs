@@ -1,7 +1,8 @@
 //! A table for people.
 
-use crate::attribution::{Attribution, Finding, Verdict};
+use crate::attribution::{Attribution, Finding, Verdict, is_closed};
 use crate::effect::Effect;
+use crate::missing::Missing;
 use accord_report::{Estimate, show};
 use std::fmt::Write;
 
@@ -13,7 +14,8 @@ const SEEN: f64 = 5e-5;
 const STILL: f64 = 1e-6;
 
 /// Returns the attribution as text: a line per value with the part of each effect, then the
-/// verdicts, and then the runs made and the steps that were not possible.
+/// verdicts, the values that runs lack, and then the runs made and the steps that were not possible.
+/// It is "" if there is neither a value nor one that should be there.
 pub fn text(a: &Attribution) -> String {
     let mut out = format!("{}: {} against {}", a.id, a.measured, a.reference);
     for (what, value) in &a.point {
@@ -21,7 +23,8 @@ pub fn text(a: &Attribution) -> String {
     }
     out.push('\n');
     let Some(first) = a.findings.first() else {
-        return String::new();
+        let lines: String = a.missing.iter().filter(|m| m.fails).map(missing).collect();
+        return if lines.is_empty() { lines } else { out + &lines };
     };
     // The columns of effects that explain a part of some gap.
     let shown = |i: &usize| {
@@ -36,9 +39,16 @@ pub fn text(a: &Attribution) -> String {
     for f in &a.findings {
         let _ = writeln!(out, "{}: {}", f.name, sentence(f));
     }
+    out.extend(a.missing.iter().map(missing));
     out.push('\n');
     out += &remarks(a);
     out
+}
+
+/// Returns the line about a value that runs lack.
+fn missing(m: &Missing) -> String {
+    let word = if m.fails { "MISSING" } else { "not compared" };
+    format!("{}: {word}: {}\n", m.name, m.why)
 }
 
 fn head(a: &Attribution, columns: &[usize]) -> Vec<String> {
@@ -100,6 +110,9 @@ fn sentence(f: &Finding) -> String {
     let allowed = unsigned(f.tolerance);
     match f.verdict {
         Verdict::Agree => format!("AGREE: {gap}, ± {allowed} allowed"),
+        Verdict::Unclear => {
+            format!("UNCLEAR: {gap}, ± {allowed} allowed; the seeds vary too much, more may decide")
+        }
         Verdict::None => "no verdict: the reference is zero, so no gap is relative to it".into(),
         Verdict::Explained => {
             let parts = f.by.iter().map(|by| {
@@ -120,10 +133,10 @@ fn sentence(f: &Finding) -> String {
             let Some(left) = left else {
                 return format!("DIVERGENT: {gap}, ± {allowed} allowed");
             };
-            let closes = if left.mean.abs() <= f.tolerance {
-                ", but that is no more than noise"
-            } else {
-                ""
+            let closes = match left.mean.abs() <= f.tolerance {
+                true if is_closed(left, f.tolerance) => ", but that is no more than noise",
+                true => ", which the seeds do not decide",
+                false => "",
             };
             format!(
                 "DIVERGENT: {gap}, ± {allowed} allowed; without all effects {} is left{closes}",
@@ -139,7 +152,10 @@ fn remarks(a: &Attribution) -> String {
         out += "Columns: the part of the gap that vanishes without the effect; in brackets where that is noise, \
                 less than a tenth of the gap, or against it. Effects that explain no value have no column.\n";
     } else {
-        out += "All values agree, so no effect was removed.\n";
+        out += match a.findings.iter().any(|f| f.verdict == Verdict::Unclear) {
+            true => "No gap is beyond its tolerance, so no effect was removed.\n",
+            false => "All values agree, so no effect was removed.\n",
+        };
     }
     out += &match (a.seeds.count, a.seeds.differ) {
         (1, _) => "One seed: noise cannot be estimated.\n".to_string(),
