@@ -19,7 +19,8 @@ pub struct TransferRow {
     pub engine: &'static str,
     /// The class of sizes, or "all".
     pub sizes: &'static str,
-    /// The number of transfers.
+    /// The number of transfers. It is 0 for a group in which none ended, if some are unfinished; the other
+    /// figures are NaN then.
     pub count: usize,
     /// The mean size in bytes.
     pub mean_size_bytes: f64,
@@ -37,7 +38,8 @@ pub struct TransferRow {
     pub unfinished: Option<usize>,
 }
 
-/// Returns a row per group and class of sizes that has transfers. Repetitions count together.
+/// Returns a row per group and class of sizes that has transfers. A group has one also if none of its
+/// transfers ended. Repetitions count together.
 pub(crate) fn transfer_rows(outline: &Outline, runs: &[&Run]) -> Vec<TransferRow> {
     let window = outline.steady();
     let mut rows = Vec::new();
@@ -53,6 +55,8 @@ pub(crate) fn transfer_rows(outline: &Outline, runs: &[&Run]) -> Vec<TransferRow
             let begun = |t: &&&Transfer| t.start < window.end.as_secs_f64();
             let open = own.iter().filter(begun).filter(|t| t.duration.is_nan()).count();
             let whole = row("all", 0.0, f64::INFINITY);
+            let none = || none((&group.name, engine.name(), "all"));
+            let whole = whole.or_else(|| (open > 0).then(none));
             rows.extend(whole.map(|row| TransferRow { unfinished: Some(open), ..row }));
             let mut least = 0.0;
             let classes: Vec<_> = (CLASSES.into_iter())
@@ -79,17 +83,30 @@ fn row(
     }
     let quantile = |q| crate::measure::quantile(&times, q);
     Some(TransferRow {
-        of: of.into(),
-        engine,
-        sizes,
         count: n,
         mean_size_bytes: done.iter().map(|t| t.size.as_f64()).sum::<f64>() / n as f64,
         mean_s: times.iter().sum::<f64>() / n as f64,
         median_s: quantile(0.5),
         p95_s: quantile(0.95),
         p99_s: quantile(0.99),
-        unfinished: None,
+        ..none((of, engine, sizes))
     })
+}
+
+/// Returns the row of a group in which no transfer ended.
+fn none((of, engine, sizes): (&str, &'static str, &'static str)) -> TransferRow {
+    TransferRow {
+        of: of.into(),
+        engine,
+        sizes,
+        count: 0,
+        mean_size_bytes: f64::NAN,
+        mean_s: f64::NAN,
+        median_s: f64::NAN,
+        p95_s: f64::NAN,
+        p99_s: f64::NAN,
+        unfinished: None,
+    }
 }
 
 /// The headings of [`cells`].
@@ -99,7 +116,11 @@ pub(crate) const HEADINGS: [&str; 8] =
 impl TransferRow {
     /// Returns the row as text. The group's name is shown only in the first of its rows.
     pub(crate) fn cells(&self, engines: bool) -> [String; 8] {
-        let time = |t| show::quantity(t, MetricUnit::Seconds);
+        let figure = |value: f64, unit| match value.is_nan() {
+            true => show::NONE.into(),
+            false => show::quantity(value, unit),
+        };
+        let time = |t| figure(t, MetricUnit::Seconds);
         let of = match (self.unfinished, engines) {
             (None, _) => String::new(),
             (_, false) => show::clean(&self.of, 26),
@@ -113,7 +134,7 @@ impl TransferRow {
             of,
             self.sizes.into(),
             count,
-            show::quantity(self.mean_size_bytes, Metric::TransferSize.unit()),
+            figure(self.mean_size_bytes, Metric::TransferSize.unit()),
             time(self.mean_s),
             time(self.median_s),
             time(self.p95_s),

@@ -232,3 +232,25 @@ fn many_notes_are_counted() {
     assert_eq!(many.lines().count(), 6);
     assert!(many.starts_with("note 0\n") && many.ends_with("... and 1579 more notes\n"));
 }
+
+/// A group in which no transfer ended has a row: that says more than a table without it.
+#[test]
+fn a_group_without_finished_transfers_has_a_row() {
+    let s = scenario(&[("quick", 1), ("slow", 1), ("none", 1)], &["bottleneck"], 4);
+    let transfer = |group: usize, duration: f64| accord_record::Transfer {
+        group,
+        flow: group,
+        start: 1.0,
+        size: accord_units::Bytes::new(1000),
+        duration,
+    };
+    let rtt = vec![(Metric::Rtt, Entity::Flow(0), vec![0.1; 4])];
+    let mut packet = run(Engine::Packet, 1, rtt);
+    packet.transfers = vec![transfer(0, 2.0), transfer(1, f64::NAN), transfer(1, f64::NAN)];
+    let text = table(&s, &[&packet], Style::default());
+    let row = text.lines().find(|line| line.starts_with("slow"));
+    let cells: Vec<&str> = row.unwrap_or_else(|| panic!("{text}")).split_whitespace().collect();
+    assert_eq!(cells, ["slow", "all", "0,", "2", "not", "done", "–", "–", "–", "–", "–"], "{text}");
+    assert!(text.lines().any(|line| line.starts_with("quick")), "{text}");
+    assert!(!text.lines().any(|line| line.starts_with("none  ")), "{text}");
+}
