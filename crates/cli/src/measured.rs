@@ -28,11 +28,12 @@ pub struct Args {
     /// for a run of one group.
     #[arg(long, value_name = "NAME", default_value = UNNAMED)]
     pub group: String,
-    /// The size of a packet on the wire, as counted by the scenario to compare with; by default the payload
-    /// and 52 bytes of IP and TCP. Amounts of payload become amounts of whole packets.
+    /// The size of a packet on the wire, as counted by the scenario to compare with, for the flows whose
+    /// payload it holds; by default the payload and 52 bytes of IP and TCP. Amounts of payload become
+    /// amounts of whole packets.
     #[arg(long, value_name = "SIZE")]
     pub packet: Option<Bytes>,
-    /// The payload of a full packet; by default the maximum segment size in the file.
+    /// The payload of a full packet; by default the maximum segment size that the file has for the flow.
     #[arg(long, value_name = "SIZE")]
     pub payload: Option<Bytes>,
     /// The approximate period of the series, rounded to divide the measured time; by default the
@@ -140,6 +141,10 @@ fn convert(
         args.from.map_or(length / 2.0, Duration::as_secs_f64),
         args.to.map_or(time[time.len() - 1], Duration::as_secs_f64),
     );
+    if steady.0 >= time[time.len() - 1] {
+        let why = "the steady part begins after the measurements";
+        return Err(Failure::new(why).hint(format!("the measurements last {length:.3} s")));
+    }
     if steady.0 >= steady.1 {
         let why = "the steady part ends before it begins";
         return Err(Failure::new(why).hint(format!("the measurements last {length:.3} s")));
@@ -183,31 +188,57 @@ fn convert(
 /// The bytes of IP and of TCP with time stamps.
 const HEADERS: f64 = 52.0;
 
-/// Turns amounts of payload into those of whole packets, which the metrics of runs are about, if the
-/// payload of a packet is known. Returns the size of a packet.
+/// Turns amounts of payload into those of whole packets, which the metrics of runs are about, for flows whose
+/// payload of a packet is known. Returns the size of the smallest packet.
 fn whole_packets(args: &Args, measured: &mut Measured) -> Result<f64, Failure> {
-    let Some(payload) = args.payload.map(Bytes::as_f64).or(measured.payload) else {
+    let named = args.payload.map(Bytes::as_f64);
+    let payloads: Vec<f64> =
+        measured.flows.iter().filter_map(|flow| named.or(flow.payload)).collect();
+    let Some(least) = payloads.iter().copied().reduce(f64::min) else {
         if args.packet.is_some() {
             let why = "the file does not have the payload of a packet";
             return Err(Failure::new(why).hint("--payload names it, such as --payload \"1448 B\""));
         }
         return Ok(PACKET);
     };
-    let packet = args.packet.map_or(payload + HEADERS, Bytes::as_f64);
-    if payload <= 0.0 || packet < payload {
-        let why = format!("a packet of {packet} B has no room for a payload of {payload} B");
+    let asked = args.packet.map(Bytes::as_f64);
+    if least <= 0.0 || asked.is_some_and(|packet| packet < least) {
+        let packet = asked.unwrap_or(least + HEADERS);
+        let why = format!("a packet of {packet} B has no room for a payload of {least} B");
         return Err(Failure::new(why).hint("--packet is the size with all headers"));
     }
+    // A connection over another path, such as loopback, may have larger packets.
+    let packet_of = |payload: f64| match asked {
+        Some(packet) if packet >= payload => packet,
+        _ => payload + HEADERS,
+    };
     let amounts = [Quantity::Cwnd, Quantity::Ssthresh, Quantity::Sent, Quantity::Arrived];
-    let samples = measured.flows.iter_mut().flat_map(|flow| &mut flow.samples);
-    for sample in samples.filter(|sample| amounts.contains(&sample.quantity)) {
-        sample.value *= packet / payload;
+    for flow in &mut measured.flows {
+        let Some(payload) = named.or(flow.payload) else { continue };
+        let samples = flow.samples.iter_mut();
+        for sample in samples.filter(|sample| amounts.contains(&sample.quantity)) {
+            sample.value *= packet_of(payload) / payload;
+        }
+    }
+    let mut sizes = payloads;
+    sizes.sort_by(f64::total_cmp);
+    sizes.dedup();
+    let most = sizes.len().min(MOST_SIZES);
+    let said =
+        |payload: &f64| format!("{payload} B of payload are {} B on the wire", packet_of(*payload));
+    let mut list: Vec<String> = sizes[..most].iter().map(said).collect();
+    if sizes.len() > most {
+        list.push(format!("and {} sizes more", sizes.len() - most));
     }
     measured.remarks.push(format!(
-        "Rates and windows are those of whole packets: {payload} B of payload are {packet} B on the wire (--packet)."
+        "Rates and windows are those of whole packets: {} (--packet).",
+        list.join(", ")
     ));
-    Ok(packet)
+    Ok(sizes.into_iter().map(packet_of).fold(f64::INFINITY, f64::min))
 }
+
+/// The largest number of sizes of packets that a remark lists.
+const MOST_SIZES: usize = 4;
 
 /// Returns the median time between the samples of a flow, in seconds, in whole milliseconds.
 fn spacing(measured: &Measured) -> f64 {

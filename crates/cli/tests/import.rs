@@ -396,6 +396,46 @@ fn measured_payload_becomes_whole_packets_in_the_rows_of_a_run() {
     assert!(accord(dir.path(), &wrong).with(2).stderr.contains("has no room for a payload"));
 }
 
+/// Of two connections one is over loopback: each is scaled by its own payload, and --packet is for the one
+/// that it holds.
+#[test]
+fn each_measured_flow_is_scaled_by_its_own_payload() {
+    let line = |port: u64, mss: u64, bytes: u64| {
+        format!(
+            "ESTAB 0 0 10.0.0.1:{port} 10.0.0.2:80 cubic rtt:20/1 mss:{mss} cwnd:10 \
+             bytes_sent:{bytes} bytes_acked:{bytes}\n"
+        )
+    };
+    let at = |i: u64| {
+        let (small, large) = (i * 144_800, i * 654_830);
+        format!("{}.0\n{}{}", 1_700_000_000 + i, line(1, 1448, small), line(2, 65_483, large))
+    };
+    let log: String = (0..5).map(at).collect();
+    let dir = folder(&[("log.ss", &log)]);
+    let windows = |more: &[&str]| {
+        let import = ["import", "run", "log.ss", "-o", "log"];
+        let ended = accord(dir.path(), &[&import[..], more].concat()).with(0);
+        let json = accord(dir.path(), &["compare", "log", "--json"]).with(0).json();
+        let rows = json["points"][0]["rows"].as_array().expect("rows").clone();
+        let is = |row: &&serde_json::Value| row["quantity"] == "cwnd";
+        let row = rows.iter().find(is).unwrap_or_else(|| panic!("no window: {rows:#?}"));
+        (ended.stderr, row["values"][0]["mean"].as_f64().expect("a value"))
+    };
+    // The mean window of both: ten packets of 1500 B, and ten of 65 535 B.
+    let (says, window) = windows(&[]);
+    let sizes =
+        "1448 B of payload are 1500 B on the wire, 65483 B of payload are 65535 B on the wire";
+    assert!(says.contains(sizes), "{says}");
+    assert!((window - 335_175.0).abs() < 1.0, "{window}");
+    let (_, window) = windows(&["--packet", "1514 B"]);
+    assert!((window - 335_245.0).abs() < 1.0, "{window}");
+    let wrong = ["import", "run", "log.ss", "-o", "log", "--packet", "100 B"];
+    assert!(accord(dir.path(), &wrong).with(2).stderr.contains("has no room for a payload"));
+    let late = ["import", "run", "log.ss", "-o", "log", "--from", "100 s", "--to", "200 s"];
+    let refused = accord(dir.path(), &late).with(2).stderr;
+    assert!(refused.contains("the steady part begins after the measurements"), "{refused}");
+}
+
 /// A capture of packets is a measurement, and no topology.
 #[test]
 fn a_capture_becomes_a_run() {

@@ -318,6 +318,28 @@ fn connections_of_ss() {
     }
 }
 
+/// A connection over loopback has other segments than one over Ethernet, and a test of iperf3 than the
+/// next.
+#[test]
+fn each_flow_has_its_own_payload() {
+    let line = |port: u32, mss: u32| {
+        format!("ESTAB 0 0 10.0.0.1:{port} 10.0.0.2:80 cubic rtt:2/1 mss:{mss} cwnd:10\n")
+    };
+    let at = |time: u32| format!("{time}\n{}{}", line(1, 1448), line(2, 65_483));
+    let measured = read(Format::Ss, at(1_700_000_000) + &at(1_700_000_001)).expect("samples");
+    let payloads: Vec<_> = measured.flows.iter().map(|flow| flow.payload).collect();
+    assert_eq!(payloads, [Some(1448.0), Some(65_483.0)]);
+    let test = |mss: u32| {
+        format!(
+            "{{\"start\":{{\"tcp_mss_default\":{mss},\"timestamp\":{{\"timesecs\":1}}}},\"intervals\":[{{\
+             \"streams\":[{{\"socket\":5,\"start\":0,\"end\":1,\"bytes\":1000}}]}}],\"end\":{{}}}}\n"
+        )
+    };
+    let measured = read(Format::Iperf3, test(1448) + &test(9000)).expect("samples");
+    let payloads: Vec<_> = measured.flows.iter().map(|flow| flow.payload).collect();
+    assert_eq!(payloads, [Some(1448.0), Some(9000.0)]);
+}
+
 /// Ports by name, as without `-n`; sockets that listen; times in other forms.
 #[test]
 fn forms_of_ss() {

@@ -51,7 +51,8 @@ impl Draft {
         let mut names = std::iter::once(short.to_owned()).chain(numbered);
         let unique = names.find(|n| self.names.insert(n.clone()));
         self.flows.insert(name.to_owned(), at);
-        self.measured.flows.push(Flow { name: unique.unwrap_or_default(), samples: Vec::new() });
+        let name = unique.unwrap_or_default();
+        self.measured.flows.push(Flow { name, samples: Vec::new(), payload: None });
         at
     }
 
@@ -64,6 +65,12 @@ impl Draft {
     /// Adds a sample.
     pub fn add(&mut self, flow: usize, time: f64, quantity: Quantity, value: f64) {
         self.measured.flows[flow].samples.push(Sample { time, quantity, value });
+    }
+
+    /// Notes the payload of a full packet of a flow, if it is known.
+    pub fn payload(&mut self, flow: usize, payload: Option<f64>) {
+        let known = &mut self.measured.flows[flow].payload;
+        *known = payload.or(*known);
     }
 
     /// Adds a remark unless it already exists.

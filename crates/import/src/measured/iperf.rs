@@ -53,6 +53,8 @@ struct Tests {
     events: bool,
     /// True after an omitted interval (`--omit`), at whose end the clock of the test restarts.
     omitted: bool,
+    /// The payload of a full packet of the test, if it is known.
+    payload: Option<f64>,
     /// The flows by their sockets.
     sockets: Vec<(f64, usize)>,
     /// The end of the last interval, in seconds since the start of the test.
@@ -67,7 +69,7 @@ impl Tests {
         let data = record.get("data").unwrap_or(&Value::Null);
         match record.get("event").and_then(Value::as_str) {
             Some("start") => {
-                self.begin(data, draft);
+                self.begin(data);
                 self.events = true;
             }
             Some("interval") => {
@@ -88,7 +90,7 @@ impl Tests {
     }
 
     fn document(&mut self, file: &Value, draft: &mut Draft) {
-        self.begin(file.get("start").unwrap_or(&Value::Null), draft);
+        self.begin(file.get("start").unwrap_or(&Value::Null));
         let intervals = file.get("intervals").and_then(Value::as_array);
         let error = file.get("error").filter(|e| e.is_string());
         let Some(intervals) = intervals else {
@@ -164,10 +166,9 @@ impl Tests {
     }
 
     /// Begins a test, whose times count from its own start.
-    fn begin(&mut self, start: &Value, draft: &mut Draft) {
+    fn begin(&mut self, start: &Value) {
         let mss = number(start, "tcp_mss").or_else(|| number(start, "tcp_mss_default"));
-        let mss = mss.filter(|mss| (1.0..=65_535.0).contains(mss));
-        draft.measured.payload = mss.or(draft.measured.payload);
+        let payload = mss.filter(|mss| (1.0..=65_535.0).contains(mss));
         let stamp = start.get("timestamp");
         let part = |name| number(stamp?, name);
         let milliseconds = part("timemillisecs").map(|ms| ms * 1e-3);
@@ -176,6 +177,7 @@ impl Tests {
         *self = Tests {
             count: self.count + 1,
             first: self.first,
+            payload,
             offset: now.zip(self.first).map_or(0.0, |(now, first)| now - first),
             ..Tests::default()
         };
@@ -222,6 +224,7 @@ impl Tests {
             0 | 1 => format!("stream {}", part.socket),
             n => format!("test {n}, stream {}", part.socket),
         });
+        draft.payload(flow, self.payload);
         let known = self.totals.contains_key(&flow);
         if !known {
             self.sockets.push((part.socket, flow));

@@ -128,6 +128,9 @@ pub struct Flow {
     pub name: String,
     /// The samples, by time.
     pub samples: Vec<Sample>,
+    /// The payload of a full packet in bytes, if the amounts are of payload and the file has it: the
+    /// last maximum segment size of the connection.
+    pub payload: Option<f64>,
 }
 
 /// The content of a file.
@@ -137,9 +140,6 @@ pub struct Measured {
     pub flows: Vec<Flow>,
     /// Omissions and assumptions of the reader, a sentence each.
     pub remarks: Vec<String>,
-    /// The payload of a full packet in bytes, if the amounts are of payload and the file has it: the
-    /// maximum segment size of TCP.
-    pub payload: Option<f64>,
 }
 
 impl Measured {

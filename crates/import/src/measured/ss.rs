@@ -106,7 +106,7 @@ pub fn read(text: &str, draft: &mut Draft) {
         } else {
             draft.flow(name)
         };
-        draft.measured.payload = mss(info).or(draft.measured.payload);
+        draft.payload(flow, mss(info));
         for (quantity, value) in &figures {
             draft.add(flow, now, *quantity, *value);
         }
