@@ -92,6 +92,7 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         catalogue,
     );
     cost.announce(args.options.memory, args.options.quiet)?;
+    let live = results::has_live(&args.options, &points);
     drop(points);
     let dir = match args.output {
         Some(dir) => {
@@ -102,7 +103,7 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     };
     check_place(&dir)?;
     let _lock = Lock::take(&dir)?;
-    let kept = keep(&dir, &args.options, &build())?;
+    let kept = keep(&dir, &args.options, live, &build())?;
     let work = Work::of(&file, catalogue, &args.options, false)?;
     let progress = Progress::new(work.duration(), args.options.quiet || args.options.json);
     let Executed { outcomes, capture, logs } = work.execute(&kept, &progress)?;

@@ -141,7 +141,8 @@ impl<'a> Task<'a> {
         check_place(&dir)?;
         let lock = Lock::take(&dir)?;
         warn_of_replaced(&dir, &file, catalogue, &args.options)?;
-        let kept = keep(&dir, &args.options, build)?;
+        let live = results::has_live(&args.options, &scenarios);
+        let kept = keep(&dir, &args.options, live, build)?;
         Ok(Task {
             id,
             work: Work::of(&file, catalogue, &args.options, args.all)?,

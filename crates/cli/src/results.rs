@@ -9,8 +9,8 @@ use accord::report::show::{few, visible};
 use accord::report::{
     Kept, Point, RunDir, experiment_record, gap, page, replaced, write_run_dir, write_sweep_dir,
 };
-use accord::scenario::{Scenario, print};
-use accord::{Catalogue, File as Source};
+use accord::scenario::{Engine, Scenario, print};
+use accord::{Catalogue, File as Source, live_mode};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ReadCache};
 use serde_json::Value;
@@ -19,18 +19,20 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Returns the runs of an interrupted command next to `dir`.
-pub fn keep(dir: &Path, options: &RunOptions, build: &str) -> Result<Kept, Failure> {
+/// Returns whether runs of these points are live, unless this machine cannot make them.
+pub fn has_live(options: &RunOptions, points: &[Scenario]) -> bool {
+    engines(&options.engine, points).contains(&Engine::Live)
+}
+
+/// Returns the runs of an interrupted command next to `dir`. `live` tells whether it makes live runs.
+pub fn keep(dir: &Path, options: &RunOptions, live: bool, build: &str) -> Result<Kept, Failure> {
     // A run that skips time is not equal to a whole one.
     let build = match &options.skip {
         Some(_) => format!("{build}-skip"),
         None => build.into(),
     };
-    // Nor is one over another medium, if any is.
-    let build = match options.live {
-        Some(live) => format!("{build}-{live:?}"),
-        None => build,
-    };
+    // Nor is one over another medium, if any is live.
+    let build = if live { format!("{build}-{}", live_mode(options.live)) } else { build };
     let kept = Kept::beside(dir, &build)?;
     if options.fresh {
         kept.discard();
@@ -128,6 +130,15 @@ pub fn build() -> String {
     })
 }
 
+/// Returns an identification of this build for runs of an engine. For live runs it has their medium, which
+/// is `live` or the one that this machine allows: a run over another medium has other results.
+pub fn build_for(engine: Engine, live: Option<accord::live::Mode>) -> String {
+    match engine {
+        Engine::Live => format!("{}-{}", build(), live_mode(live)),
+        Engine::Theory | Engine::Fluid | Engine::Packet => build(),
+    }
+}
+
 /// Returns the identification that the linker has written into a program.
 fn linked(program: ReadCache<File>) -> Option<String> {
     let elf = ElfFile64::<Endianness, _>::parse(&program).ok()?;
@@ -189,6 +200,7 @@ pub fn write(dir: &Path, outcomes: &[Outcome], csv: bool) -> Result<String, Fail
 #[cfg(test)]
 mod tests {
     use super::*;
+    use accord::live::Mode;
 
     /// The identification is the same each time, of the linker or of the hash alike.
     #[test]
@@ -196,6 +208,24 @@ mod tests {
         let found = build();
         assert!(found.len() == 16 && found.bytes().all(|b| b.is_ascii_hexdigit()), "{found}");
         assert_eq!(found, build());
+    }
+
+    /// The medium of live runs counts even if the command names none, and only for live runs.
+    #[test]
+    fn kept_runs_know_their_medium() {
+        let dir = Path::new("runs/mine");
+        let kept = |live, is_live| {
+            let options = RunOptions { live, ..RunOptions::default() };
+            format!("{:?}", keep(dir, &options, is_live, "build").expect("a name"))
+        };
+        let usual = live_mode(None);
+        assert_eq!(kept(None, true), kept(Some(usual), true));
+        assert_ne!(kept(Some(Mode::Loopback), true), kept(Some(Mode::Namespaces), true));
+        assert_eq!(kept(None, false), kept(Some(Mode::Loopback), false));
+        let of = |live| build_for(Engine::Live, live);
+        assert_eq!(of(None), of(Some(usual)));
+        assert_ne!(of(Some(Mode::Loopback)), of(Some(Mode::Namespaces)));
+        assert_eq!(build_for(Engine::Packet, Some(Mode::Loopback)), build());
     }
 
     #[test]

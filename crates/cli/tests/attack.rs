@@ -124,3 +124,69 @@ fn an_interrupted_search_goes_on_where_it_was() {
     assert_eq!(read("found.toml"), read("whole.toml"));
     assert!(!unfinished.exists(), "nothing is left");
 }
+
+/// Nothing is dropped in a buffer without limit: "more than 0 drops" is broken by 0, and "at least 0" is
+/// not.
+#[test]
+fn a_value_at_the_bound_breaks_a_strict_property() {
+    let scenario = SCENARIO.replace("50 pkt", "unlimited").replace("20 s", "2 s");
+    let dir = folder(&[("mine.toml", &scenario)]);
+    let attack = |property| {
+        let vary = "link.bottleneck.delay=10 ms..40 ms";
+        accord(dir.path(), &["attack", "mine.toml", "-p", property, "--vary", vary, "--runs", "2"])
+    };
+    let held = attack("drops >= 0").with(0);
+    let says = "drops >= 0 holds in 2 runs; at its closest, drops of bottleneck is 0 pkt\n";
+    assert_eq!(held.stdout, says);
+    let broken = attack("drops > 0").with(1);
+    assert!(broken.stdout.contains("is broken: drops of bottleneck is 0 pkt"), "{broken:?}");
+    // The scenario that is written fails, too.
+    accord(dir.path(), &["run", "attack-mine.toml", "-e", "packet", "-q"]).with(1);
+    attack("backlog_max < 1 GB").with(0);
+    fs::remove_file(dir.path().join("attack-mine.toml")).expect("written");
+    attack("utilisation < 0").with(1);
+    accord(dir.path(), &["run", "attack-mine.toml", "-e", "packet", "-q"]).with(1);
+}
+
+/// A transfer that does not end by the end of the run takes longer than any bound.
+#[test]
+fn a_transfer_that_does_not_end_breaks_a_property_of_its_time() {
+    let transfer = "controller = \"newreno\"\ndemand = { size = \"100 MB\" }";
+    let scenario = SCENARIO.replace("controller = \"newreno\"", transfer).replace("20 s", "2 s");
+    let dir = folder(&[("mine.toml", &scenario)]);
+    let property = "completion_time < 10 s";
+    let vary = "link.bottleneck.delay=10 ms..40 ms";
+    let attack = ["attack", "mine.toml", "-p", property, "--vary", vary, "--runs", "2"];
+    let broken = accord(dir.path(), &attack).with(1);
+    assert!(broken.stdout.contains("is broken: no transfer of all ended"), "{broken:?}");
+    accord(dir.path(), &["run", "attack-mine.toml", "-e", "packet", "-q"]).with(1);
+}
+
+/// A flow that starts after the part that counts has no round-trip time, which is not counted as one that
+/// holds.
+#[test]
+fn runs_without_a_value_are_counted() {
+    let late = "controller = \"newreno\"\nstart = \"1 s\"";
+    let scenario = SCENARIO
+        .replace("controller = \"newreno\"", late)
+        .replace("duration = \"20 s\"", "duration = \"4 s\"\nsteady = [\"2 s\", \"3 s\"]");
+    let dir = folder(&[("mine.toml", &scenario)]);
+    let vary = "flow.all.start=0 s..3.9 s";
+    let attack = ["attack", "mine.toml", "-p", "rtt < 100 s", "--vary", vary, "--runs", "16"];
+    let held = accord(dir.path(), &attack).with(0);
+    let lines: Vec<&str> = held.stdout.lines().collect();
+    let [first, second] = lines[..] else { panic!("{held:?}") };
+    let none: u64 = second.split(' ').next().and_then(|n| n.parse().ok()).expect("a number");
+    assert!((1..16).contains(&none), "{held:?}");
+    assert_eq!(second, format!("{none} of 16 runs had no value"));
+    assert!(first.contains(&format!("holds in {} of 16 runs; ", 16 - none)), "{held:?}");
+}
+
+/// The runs of a search are in a file next to its result.
+#[test]
+fn a_result_is_not_named_as_the_runs_of_the_search() {
+    let dir = folder(&[("mine.toml", SCENARIO)]);
+    let attack = ["attack", "mine.toml", "-p", "rtt < 1 ns", "--runs", "2", "-o", "r.unfinished"];
+    let refused = accord(dir.path(), &attack).with(2);
+    assert!(refused.stderr.contains("another extension"), "{refused:?}");
+}

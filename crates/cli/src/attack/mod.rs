@@ -13,7 +13,7 @@ use crate::evaluate::put_at;
 use crate::fail::{Failure, unwritable};
 use crate::output::{data, note};
 use crate::progress::parts;
-use crate::results::build;
+use crate::results::build_for;
 use crate::source::load;
 use accord::files::read;
 use accord::language::File;
@@ -56,14 +56,18 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let id = format!("attack-{}", original.id);
     let path = args.output.clone().unwrap_or_else(|| Path::new(&id).with_extension("toml"));
     check_file(&path, &id)?;
+    let unfinished = path.with_extension("unfinished");
+    if path == unfinished {
+        let message = format!("{} is for the runs of an interrupted search", path.display());
+        return Err(Failure::new(message).hint("give the result another extension with -o"));
+    }
     // A range that does not fit fails at once, and not in each run.
     let corner: Vec<_> = ranges.iter().map(|range| range.setting(range.axis.from)).collect();
     let mut trial = file.clone();
     set(&mut trial, &corner)?;
     trial.points(catalogue, None)?;
     let _lock = Lock::take(&path)?;
-    let unfinished = path.with_extension("unfinished");
-    let kept = Measurements::open(&unfinished, &build(), args.fresh);
+    let kept = Measurements::open(&unfinished, &build_for(args.engine, None), args.fresh);
     let kept = kept.map_err(unwritable(&unfinished))?;
     if kept.known() > 0 && !args.quiet {
         note(format_args!("{} runs are known; resuming", kept.known()));
@@ -75,10 +79,14 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     {
         note("the finished runs are kept; the same command without --fresh resumes");
     }
-    let found = found?;
+    let (found, counts) = found?;
     // No search is left to resume. It is called when there is nothing more to write.
     let done = || drop(std::fs::remove_file(&unfinished));
     let Some((least, value)) = found else {
+        if counts.unfit > 0 {
+            let why = counts.says(args.runs).join("; ");
+            return Err(Failure::Unable(format!("no run has a value: {why}")));
+        }
         done();
         let message = format!("no run has a value of {}", search.property.metric);
         return Err(Failure::new(message).hint("accord list metrics shows which engines record it"));
@@ -86,14 +94,17 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let text = |value| search.property.text(value);
     if !search.property.is_broken(value) {
         done();
-        let (runs, property) = (args.runs, &search.property.given);
-        data(format_args!(
-            "{property} holds in {runs} runs; the closest value is {}",
-            text(value)
-        ))?;
+        let (property, runs) = (&search.property.given, args.runs);
+        let held = match counts.without + counts.unfit {
+            0 => runs.to_string(),
+            none => format!("{} of {runs}", runs - none),
+        };
+        data(format_args!("{property} holds in {held} runs; at its closest, {}", text(value)))?;
+        counts.says(runs).iter().try_for_each(data)?;
         return Ok(true);
     }
     let mut broken = search.scenario(&least)?;
+    search.property.sharpen(&mut broken);
     broken.title = format!("{} breaks {}", original.id, search.property.given);
     broken.notes = search.settings(&least).join(", ");
     broken.id = id;
@@ -103,6 +114,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     for setting in search.settings(&least) {
         data(format_args!("  {setting}"))?;
     }
+    counts.says(args.runs).iter().try_for_each(data)?;
     let (path, engine) = (path.display(), args.engine);
     data(format_args!("accord run {path} --engine {engine}"))?;
     Ok(false)
@@ -132,15 +144,30 @@ struct Search<'a> {
     kept: Measurements,
 }
 
+/// A point and its figure.
+type Found = (Point, f64);
+
+/// The numbers of runs without a figure.
+#[derive(Default)]
+struct Counts {
+    /// The runs without a value.
+    without: u64,
+    /// The runs that this machine did not keep up with.
+    unfit: u64,
+}
+
 impl Search<'_> {
-    /// Returns the worst point, moved back if it breaks the property, and its value.
-    fn found(&self, args: &Args) -> Result<Option<(Point, f64)>, Failure> {
-        match self.worst(args)? {
+    /// Returns the worst point, moved back if it breaks the property, and its value. Also returns the runs
+    /// of the search without a figure.
+    fn found(&self, args: &Args) -> Result<(Option<Found>, Counts), Failure> {
+        let (worst, counts) = self.worst(args)?;
+        let found = match worst {
             Some((worst, value)) if self.property.is_broken(value) => {
-                self.shrink(worst, value).map(Some)
+                Some(self.shrink(worst, value)?)
             }
-            held => Ok(held),
-        }
+            held => held,
+        };
+        Ok((found, counts))
     }
 
     fn settings(&self, point: &Point) -> Vec<String> {
@@ -154,48 +181,49 @@ impl Search<'_> {
         Ok(file.points(self.catalogue, None)?.swap_remove(0))
     }
 
-    /// Returns the figure of the property that is nearest to breaking it, or `None` if the run has
-    /// none. Known points are not run again.
-    fn value(&self, point: &Point) -> Result<Option<f64>, Failure> {
+    /// Returns the figure of the property for the run at a point. Known points are not run again.
+    fn value(&self, point: &Point) -> Result<Figure, Failure> {
         let scenario = self.scenario(point)?;
         let key = self.kept.key_of(&scenario, self.engine, &self.property.given);
-        if let Some(known) = self.kept.get(&key) {
-            return Ok(known.values.first().copied().flatten());
-        }
-        let value = self.measured(&scenario)?;
-        let measured = Measured {
-            values: vec![value],
-            digest: String::new(),
-            failure: String::new(),
-            unfit: false,
+        let known = self.kept.get(&key).map(|known| known.values.clone());
+        let values = match known {
+            Some(known) => known,
+            None => {
+                let Some(values) = self.measured(&scenario)? else { return Ok(Figure::Unfit) };
+                self.keep(&key, values.clone())?;
+                values
+            }
         };
-        self.kept.put(&key, &measured).map_err(|e| {
+        Ok(self.property.figure(&values).map_or(Figure::None, Figure::Value))
+    }
+
+    fn keep(&self, key: &str, values: Vec<Option<f64>>) -> Result<(), Failure> {
+        let (digest, failure) = (String::new(), String::new());
+        let measured = Measured { values, digest, failure, unfit: false };
+        self.kept.put(key, &measured).map_err(|e| {
             let message = format!("the runs of the search cannot be kept: {e}");
             Failure::io(message, &e)
-        })?;
-        Ok(value)
+        })
     }
 
-    fn measured(&self, scenario: &Scenario) -> Result<Option<f64>, Failure> {
+    /// Makes a run and returns the values of the property, or `None` if this machine did not keep up.
+    fn measured(&self, scenario: &Scenario) -> Result<Option<Vec<Option<f64>>>, Failure> {
         let run = accord::run(scenario, self.engine, &Options::default(), &mut Watch);
-        let run = match run {
-            Ok(run) => run,
-            // There is no equilibrium, for example.
-            Err(Error::Theory(_) | Error::Fluid(_)) => return Ok(None),
-            Err(e) => return Err(e.into()),
-        };
-        let values = figure_values(scenario, &run).swap_remove(0);
-        let worse =
-            |a: f64, b: f64| if self.property.excess(b) > self.property.excess(a) { b } else { a };
-        Ok(values.into_iter().flatten().reduce(worse))
+        match run {
+            Ok(run) if run.unfit.is_some() => Ok(None),
+            Ok(run) => Ok(Some(figure_values(scenario, &run).swap_remove(0))),
+            // There is no equilibrium, for example, and so no result.
+            Err(Error::Theory(_) | Error::Fluid(_)) => Ok(Some(Vec::new())),
+            Err(e) => Err(e.into()),
+        }
     }
 
-    /// Returns the worst point of all runs, and its value.
-    fn worst(&self, args: &Args) -> Result<Option<(Point, f64)>, Failure> {
+    /// Returns the worst point of all runs with its value, and the runs without one.
+    fn worst(&self, args: &Args) -> Result<(Option<Found>, Counts), Failure> {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(args.seed);
         let mut unit = || (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         let progress = parts(args.runs as usize, args.quiet);
-        let mut worst: Option<(Point, f64)> = None;
+        let (mut worst, mut counts): (Option<Found>, _) = (None, Counts::default());
         let (mut done, mut step) = (0, 0.25);
         while done < args.runs {
             let many = BATCH.min(args.runs - done);
@@ -216,11 +244,16 @@ impl Search<'_> {
                 progress.done();
                 value
             };
-            let values: Result<Vec<_>, Failure> = points.par_iter().map(one).collect();
+            let figures: Result<Vec<_>, Failure> = match self.engine {
+                // Live runs share the time of the machine.
+                Engine::Live => points.iter().map(one).collect(),
+                _ => points.par_iter().map(one).collect(),
+            };
             let mut better = false;
-            for (point, value) in points.into_iter().zip(values?) {
+            for (point, figure) in points.into_iter().zip(figures?) {
                 let excess = |v| self.property.excess(v);
-                if let Some(value) = value
+                counts.add(figure);
+                if let Figure::Value(value) = figure
                     && worst.as_ref().is_none_or(|(_, w)| excess(value) > excess(*w))
                 {
                     worst = Some((point, value));
@@ -236,7 +269,7 @@ impl Search<'_> {
         if !args.quiet {
             note(format_args!("{done} runs searched"));
         }
-        Ok(worst)
+        Ok((worst, counts))
     }
 
     /// Moves a point that breaks the property back towards the scenario, value by value.
@@ -244,9 +277,9 @@ impl Search<'_> {
         let mut adopt = |point: &mut Point, i: usize, new: Option<f64>| {
             let mut tried = point.clone();
             tried[i] = new;
-            let found = self.value(&tried)?;
-            let Some(found) = found.filter(|v| self.property.is_broken(*v)) else {
-                return Ok::<bool, Failure>(false);
+            let found = match self.value(&tried)? {
+                Figure::Value(found) if self.property.is_broken(found) => found,
+                _ => return Ok::<bool, Failure>(false),
             };
             (*point, value) = (tried, found);
             Ok(true)
@@ -273,6 +306,35 @@ impl Search<'_> {
             }
         }
         Ok((point, value))
+    }
+}
+
+/// The figure of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Figure {
+    /// The value that is nearest to breaking the property.
+    Value(f64),
+    /// The run has no value.
+    None,
+    /// This machine did not keep up with the run.
+    Unfit,
+}
+
+impl Counts {
+    fn add(&mut self, figure: Figure) {
+        match figure {
+            Figure::Value(_) => {}
+            Figure::None => self.without += 1,
+            Figure::Unfit => self.unfit += 1,
+        }
+    }
+
+    /// Returns the lines about these runs, out of all of the search.
+    fn says(&self, runs: u64) -> Vec<String> {
+        let Counts { without, unfit } = self;
+        let none = (*without > 0).then(|| format!("{without} of {runs} runs had no value"));
+        let late = format!("this machine did not keep up with {unfit} of {runs} runs");
+        none.into_iter().chain((*unfit > 0).then_some(late)).collect()
     }
 }
 

@@ -4,7 +4,10 @@ use crate::axis::number;
 use crate::fail::Failure;
 use accord::form::suggest;
 use accord::report::show::quantity;
-use accord::scenario::{Engine, Metric, Of, Scenario, Target};
+use accord::scenario::{Engine, Metric, MetricUnit, Of, Scenario, Target};
+
+/// The relative rounding that does not affect a verdict.
+const ROUNDING: f64 = 1e-12;
 
 pub struct Property {
     /// The text of the property.
@@ -12,6 +15,8 @@ pub struct Property {
     pub metric: Metric,
     of: String,
     at_least: bool,
+    /// True if a value at the bound breaks the property.
+    strict: bool,
     value: String,
     /// The bound in the unit of the metric.
     bound: f64,
@@ -27,6 +32,7 @@ impl Property {
         let at = text.find(['<', '>']);
         let at = at.ok_or_else(|| wrong("it has no comparison".into()))?;
         let (left, right) = text.split_at(at);
+        let strict = !right[1..].starts_with('=');
         let value = right[1..].trim_start_matches('=').trim();
         let mut words = left.split_whitespace();
         let name = words.next().unwrap_or_default();
@@ -45,6 +51,7 @@ impl Property {
             metric,
             of,
             at_least: right.starts_with('>'),
+            strict,
             value: if unit.is_empty() {
                 format!("{number:?}")
             } else {
@@ -70,18 +77,52 @@ impl Property {
         )
     }
 
-    /// Returns the amount by which a value breaks the property; zero or less if it holds.
+    /// Returns the amount by which a value is beyond the bound.
     pub fn excess(&self, value: f64) -> f64 {
         if self.at_least { self.bound - value } else { value - self.bound }
     }
 
-    /// Returns true if a value breaks the property.
+    /// Returns true if a value breaks the property. A value at the bound breaks a strict one.
     pub fn is_broken(&self, value: f64) -> bool {
-        self.excess(value) > 1e-9 * self.bound.abs()
+        let excess = self.excess(value);
+        if self.strict {
+            excess >= -ROUNDING * self.bound.abs()
+        } else {
+            excess > 1e-9 * self.bound.abs()
+        }
     }
 
-    /// Formats a value with its unit.
+    /// Returns the figure of a run for which the property has to hold: the value that is nearest to
+    /// breaking it. A run or a flow without a finished transfer breaks any property of transfers. Other
+    /// runs without a value have no figure.
+    pub fn figure(&self, values: &[Option<f64>]) -> Option<f64> {
+        if self.metric.of() == Of::Transfer && values.iter().any(Option::is_none) {
+            return Some(if self.at_least { f64::NEG_INFINITY } else { f64::INFINITY });
+        }
+        let worse = |a: f64, b: f64| if self.excess(b) > self.excess(a) { b } else { a };
+        values.iter().flatten().copied().reduce(worse)
+    }
+
+    /// Makes the expectation of a scenario fail where the property is broken. Expectations hold at their
+    /// bound, so that of a strict property is the least step beyond it.
+    pub fn sharpen(&self, scenario: &mut Scenario) {
+        let step = match self.metric.unit() {
+            MetricUnit::BitPerSecond | MetricUnit::Bytes => 1.0,
+            MetricUnit::Seconds => 1e-12,
+            MetricUnit::Packets | MetricUnit::Ratio => 1e-9,
+        };
+        let step = step.max(1e-9 * self.bound.abs());
+        let first = scenario.expectations.first_mut().filter(|_| self.strict);
+        if let Some(Target::Range { min, max }) = first.map(|e| &mut e.target) {
+            if self.at_least { *min += step } else { *max -= step }
+        }
+    }
+
+    /// Formats a figure with its unit.
     pub fn text(&self, value: f64) -> String {
+        if value.is_infinite() {
+            return format!("no transfer of {} ended", self.of);
+        }
         format!("{} of {} is {}", self.metric, self.of, quantity(value, self.metric.unit()))
     }
 }
