@@ -7,6 +7,7 @@ mod book;
 mod cost;
 mod counts;
 mod damaged;
+mod dossiers;
 mod durable;
 mod errors;
 mod evaluate;

@@ -1,6 +1,6 @@
 //! The comparison with an earlier evaluation of the same packs.
 
-use crate::evaluation::{Compared, Evaluation, Finding, Pair, compare};
+use crate::evaluation::{Compared, Evaluation, Finding, Pair, Sample, compare};
 use crate::tidy::Baseline;
 use accord::report::show;
 
@@ -16,7 +16,7 @@ pub struct Changes {
 impl Changes {
     /// Compares an evaluation with an earlier one, as one family of tests.
     pub fn since(baseline: &Baseline, evaluation: &Evaluation) -> Changes {
-        let mut pairs: Vec<Pair> = evaluation.pairs(|row| (Vec::new(), row.of(0)));
+        let mut pairs: Vec<Pair> = evaluation.pairs(|row| (Sample::default(), row.sample(0)));
         for pair in &mut pairs {
             let known = baseline.values.get(&pair.key);
             pair.before = known.cloned().unwrap_or_default();
@@ -29,7 +29,7 @@ impl Changes {
         Changes { all: compare(&pairs), unmatched }
     }
 
-    /// Returns the regressions: measures that are significantly worse, or have lost their value.
+    /// Returns the regressions: measures that are significantly worse, or have lost values.
     pub fn regressions(&self) -> impl Iterator<Item = &Compared> {
         self.all.iter().filter(|c| is_regression(c))
     }
@@ -42,15 +42,24 @@ impl Changes {
 
 /// Returns whether a comparison is a regression.
 pub fn is_regression(compared: &Compared) -> bool {
-    let lost = compared.before.is_some() && compared.after.is_none();
-    compared.finding == Finding::Worse || lost
+    compared.finding == Finding::Worse || compared.has_lost()
 }
 
 /// Returns a comparison in one line: scenario, measure, and by how much it moved.
 pub fn sentence(compared: &Compared) -> String {
     let (key, unit) = (&compared.key, compared.unit);
-    let (Some(before), Some(after)) = (compared.before, compared.after) else {
-        return format!("{key}: it had a value, and has none now");
+    let (before, after) = match (compared.before, compared.after) {
+        (None, _) => return format!("{key}: not compared, since the baseline has no value"),
+        (_, None) if compared.has_lost() => {
+            return format!("{key}: it had a value, and has none now");
+        }
+        (_, None) => return format!("{key}: not compared, since it has no measurement now"),
+        (Some(before), Some(after)) if compared.has_lost() => {
+            let [was, is] = compared.without;
+            let (all, now) = (before.runs + was, after.runs + is);
+            return format!("{key}: no value in {is} of {now} runs, and in {was} of {all} before");
+        }
+        (Some(before), Some(after)) => (before, after),
     };
     let Some((change, half)) = compared.change else {
         return format!("{key}: not compared");

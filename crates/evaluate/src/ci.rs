@@ -22,7 +22,8 @@ pub struct Verdict {
 }
 
 /// Returns the verdicts of an evaluation: on every measure of the subject, on runs that failed, and on
-/// limits of counts. A rule that is not met is a failure, and one that no data decides is skipped.
+/// limits of counts. A rule that is not met is a failure. A rule that no data decides is skipped, as is a
+/// measure without a value and without a rule.
 pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdict> {
     let mut ruled: BTreeMap<&Key, Vec<Judged>> = BTreeMap::new();
     for judged in evaluation.judged() {
@@ -47,6 +48,10 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
             (Some(e), None) => accord::report::show::estimate(e, row.unit),
             (None, _) => String::new(),
         };
+        let lacks = row.lacks();
+        if let (Some(lacks), false) = (&lacks, says.is_empty()) {
+            says += &format!("\n{lacks}");
+        }
         for (rival, all) in &rivals {
             if let Some(found) = all.get(&key).filter(|c| c.finding.differs()) {
                 says += &format!("\n{}: {}", found.finding.word(), beside(found, rival));
@@ -57,7 +62,9 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
         let (unmet, open) = (first(Outcome::Fail), first(Outcome::Inconclusive));
         verdicts.push(Verdict {
             failure: failure.or_else(|| unmet.map(Judged::says)),
-            skipped: (case.planned.impossible[0].clone()).or_else(|| open.map(Judged::says)),
+            skipped: (case.planned.impossible[0].clone())
+                .or_else(|| open.map(Judged::says))
+                .or_else(|| lacks.filter(|_| row.values[0].is_empty())),
             says,
             key,
         });

@@ -59,8 +59,12 @@ pub struct Row {
     pub quotient: bool,
     /// By subject: seed and value, of runs that have one.
     pub values: Vec<Vec<(u64, f64)>>,
+    /// By subject: the number of runs without a value, though this machine kept up with them.
+    pub without: Vec<usize>,
     /// The runs of the subject that this machine did not keep up with.
     pub unfit: usize,
+    /// The quantity that the engine does not record, in words, if there is one.
+    pub unrecorded: Option<String>,
 }
 
 /// An evaluation.
@@ -80,6 +84,32 @@ impl Row {
     /// Returns the values of a subject.
     pub fn of(&self, subject: usize) -> Vec<f64> {
         self.values[subject].iter().map(|(_, v)| *v).collect()
+    }
+
+    /// Returns the values of a subject, and the number of its runs without one.
+    pub fn sample(&self, subject: usize) -> Sample {
+        Sample { values: self.of(subject), without: self.without[subject] }
+    }
+
+    /// Returns the number of runs of the subject.
+    pub fn runs(&self) -> usize {
+        self.values[0].len() + self.without[0] + self.unfit
+    }
+
+    /// Returns why runs of the subject have no value, or `None` if all have one.
+    pub fn lacks(&self) -> Option<String> {
+        let (runs, without) = (self.runs(), self.without[0]);
+        match (&self.unrecorded, without, self.unfit) {
+            (Some(why), ..) if self.values[0].is_empty() => Some(why.clone()),
+            (_, 0, 0) => None,
+            (_, 0, unfit) if unfit == runs => {
+                Some("this machine did not keep up with any run".into())
+            }
+            (_, 0, unfit) => {
+                Some(format!("this machine did not keep up with {unfit} of {runs} runs"))
+            }
+            (_, _, unfit) => Some(format!("no value in {without} of {} runs", runs - unfit)),
+        }
     }
 
     /// Returns the mean of a subject with its confidence interval.
@@ -160,10 +190,18 @@ fn case_result(
     let (_, case) = planned.within(&plan.pack);
     let mut rows = Vec::new();
     for point in &planned.points {
-        for (&measure, &unit) in case.measures.iter().zip(&planned.units) {
-            let values = vec![Vec::new(); subjects];
-            let quotient = matches!(plan.pack.measures[measure].figure, Figure::Ratio(..));
-            rows.push(Row { point: point.clone(), measure, unit, quotient, values, unfit: 0 });
+        let all = case.measures.iter().zip(&planned.units).zip(&planned.unrecorded);
+        for ((&measure, &unit), unrecorded) in all {
+            rows.push(Row {
+                point: point.clone(),
+                measure,
+                unit,
+                quotient: matches!(plan.pack.measures[measure].figure, Figure::Ratio(..)),
+                values: vec![Vec::new(); subjects],
+                without: vec![0; subjects],
+                unfit: 0,
+                unrecorded: unrecorded.clone(),
+            });
         }
     }
     let mut failures = Vec::new();
@@ -182,6 +220,7 @@ fn case_result(
         let first = trial.point * case.measures.len();
         for (row, value) in rows[first..].iter_mut().zip(&measured.values) {
             row.values[trial.subject].extend(value.map(|v| (seed, v)));
+            row.without[trial.subject] += usize::from(value.is_none() && !measured.unfit);
             row.unfit += usize::from(measured.unfit && trial.subject == 0);
         }
     }
@@ -224,6 +263,22 @@ impl Finding {
     }
 }
 
+/// The values of a measure over seeds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sample {
+    /// The values of the runs that have one.
+    pub values: Vec<f64>,
+    /// The number of runs without a value.
+    pub without: usize,
+}
+
+impl From<Vec<f64>> for Sample {
+    /// Returns the sample of runs that all have a value.
+    fn from(values: Vec<f64>) -> Sample {
+        Sample { values, without: 0 }
+    }
+}
+
 /// A measure of two subjects, or of one at two times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Compared {
@@ -235,6 +290,8 @@ pub struct Compared {
     pub before: Option<Estimate>,
     /// The second.
     pub after: Option<Estimate>,
+    /// The number of runs without a value, of the first and of the second.
+    pub without: [usize; 2],
     /// The difference, with the half-width of its 95 % confidence interval if it has one.
     pub change: Option<(f64, Option<f64>)>,
     /// The probability after the correction for all tests of the family.
@@ -244,6 +301,18 @@ pub struct Compared {
     /// For [`Finding::Unclear`]: how many seeds would decide, or `None` if more than
     /// [`MOST_SEEDS`](crate::MOST_SEEDS), or if there is only one now.
     pub seeds: Option<u64>,
+}
+
+impl Compared {
+    /// Returns whether the second has lost values that the first has: one run lacks a value where none
+    /// did, or the share of runs with a value is less than half of the first's.
+    pub fn has_lost(&self) -> bool {
+        let [before, after] = [self.before, self.after].map(|e| e.map_or(0, |e| e.runs));
+        let [none_before, none_after] = self.without;
+        let runs = [before + none_before, after + none_after];
+        let halved = 2 * after * runs[0] < before * runs[1];
+        before > 0 && none_after > 0 && (none_before == 0 || halved)
+    }
 }
 
 /// The name of a measure of a case at a point.
@@ -271,9 +340,9 @@ pub struct Pair {
     /// The least relative change that matters.
     pub relevant: f64,
     /// The first sample, by which changes are judged.
-    pub before: Vec<f64>,
+    pub before: Sample,
     /// The second sample.
-    pub after: Vec<f64>,
+    pub after: Sample,
 }
 
 /// Returns the least absolute change of a unit that matters, whatever it is relative to: a change
@@ -293,14 +362,16 @@ pub fn least(unit: MetricUnit) -> f64 {
 /// that do not vary are compared as they are, and single runs are always unclear. A change counts if
 /// it is larger than `relevant` of the first mean, and than [`least`].
 pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
-    let judged = |p: &Pair| difference(&p.better.judged(&p.before), &p.better.judged(&p.after));
+    let judged = |p: &Pair| {
+        difference(&p.better.judged(&p.before.values), &p.better.judged(&p.after.values))
+    };
     let found: Vec<_> = pairs.iter().map(judged).collect();
     let p: Vec<_> = found.iter().map(|d| d.and_then(|d| d.p)).collect();
     let adjusted = holm(&p);
     let tests = p.iter().flatten().count();
     (pairs.iter().zip(found).zip(adjusted))
         .map(|((pair, difference), p)| {
-            let (before, after) = (Estimate::of(&pair.before), Estimate::of(&pair.after));
+            let [before, after] = [&pair.before, &pair.after].map(|s| Estimate::of(&s.values));
             let mut seeds = None;
             let finding = match (difference, before) {
                 (Some(difference), Some(before)) => {
@@ -328,9 +399,10 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
                 unit: pair.unit,
                 before,
                 after,
+                without: [pair.before.without, pair.after.without],
                 // The movement of the values themselves.
                 change: match pair.better {
-                    Better::Even => self::difference(&pair.before, &pair.after),
+                    Better::Even => self::difference(&pair.before.values, &pair.after.values),
                     _ => difference,
                 }
                 .map(|d| (d.mean, d.half_width)),
@@ -354,11 +426,11 @@ impl Evaluation {
     /// Returns the comparison of the subject with one of its rivals, over all packs, as one family
     /// of tests: "better" is better of the subject.
     pub fn against(&self, rival: usize) -> Vec<Compared> {
-        compare(&self.pairs(|row| (row.of(rival), row.of(0))))
+        compare(&self.pairs(|row| (row.sample(rival), row.sample(0))))
     }
 
     /// Returns pairs of samples for every measure.
-    pub fn pairs(&self, samples: impl Fn(&Row) -> (Vec<f64>, Vec<f64>)) -> Vec<Pair> {
+    pub fn pairs(&self, samples: impl Fn(&Row) -> (Sample, Sample)) -> Vec<Pair> {
         let mut pairs = Vec::new();
         for (result, case, row) in self.rows() {
             let (before, after) = samples(row);

@@ -1,6 +1,6 @@
 //! The verdict of an evaluation: PASS, FAIL or INCONCLUSIVE per section of a standard, by rules.
 
-use crate::evaluation::{CaseResult, Evaluation, Finding, PackResult, Row, least};
+use crate::evaluation::{CaseResult, Compared, Evaluation, Finding, PackResult, Row, least};
 use crate::rule::{Counted, Limit, Requirement};
 use crate::statistics::{MOST_SEEDS, seeds};
 use accord::report::{Estimate, show};
@@ -71,11 +71,18 @@ pub struct LimitVerdict<'a> {
 }
 
 /// Judges a rule by the 95 % confidence interval of the mean of the subject, or of the geometric mean
-/// for one measure over another. A subject without a value fails: nothing that the rule is about has
-/// come about, unless this machine did not keep up with its runs.
+/// for one measure over another. A subject fails if one of its runs has no value: nothing that the rule
+/// is about has come about there, and the mean of the others says nothing of it. Runs that this machine
+/// did not keep up with do not count, and a quantity that the engine does not record decides nothing.
 pub fn judge<'a>(requirement: &'a Requirement, row: &'a Row) -> Judged<'a> {
     let bound = requirement.value;
     let judged = |outcome, seeds, excess| Judged { requirement, row, outcome, seeds, excess };
+    if row.unrecorded.is_some() && row.values[0].is_empty() {
+        return judged(Outcome::Inconclusive, None, f64::INFINITY);
+    }
+    if row.without[0] > 0 {
+        return judged(Outcome::Fail, None, f64::INFINITY);
+    }
     let scale = row.scale(0);
     let Some(Estimate { mean: middle, half_width, runs }) = row.placed(0) else {
         let outcome = if row.unfit > 0 { Outcome::Inconclusive } else { Outcome::Fail };
@@ -86,7 +93,7 @@ pub fn judge<'a>(requirement: &'a Requirement, row: &'a Row) -> Judged<'a> {
     let excess = ((mean.max(0.0) + smallest) / (bound + smallest)).ln();
     let excess = if requirement.bound.is_ceiling() { excess } else { -excess };
     let Some(half) = half_width else {
-        return judged(Outcome::Inconclusive, Some(2), excess);
+        return judged(Outcome::Inconclusive, (row.runs() < 2).then_some(2), excess);
     };
     let holds = |place| requirement.bound.holds(scale.value(place), bound);
     match (holds(middle - half), holds(middle + half)) {
@@ -99,9 +106,6 @@ pub fn judge<'a>(requirement: &'a Requirement, row: &'a Row) -> Judged<'a> {
     }
 }
 
-/// The reason why a rule is not decided without a value.
-const UNFIT: &str = "this machine did not keep up with any run; a quieter or faster one would";
-
 /// Returns the number of seeds that an undecided rule needs, in words.
 pub fn need(seeds: Option<u64>) -> String {
     match seeds {
@@ -112,8 +116,20 @@ pub fn need(seeds: Option<u64>) -> String {
 }
 
 impl Judged<'_> {
-    fn has_no_value(&self) -> bool {
-        self.row.of(0).is_empty()
+    /// Returns whether there are too few values for an interval.
+    fn has_no_interval(&self) -> bool {
+        self.row.values[0].len() < 2
+    }
+
+    /// Returns why a rule is not decided, and what would decide it.
+    fn open(&self) -> String {
+        match self.row.lacks() {
+            Some(why) if self.has_no_interval() && self.row.unfit > 0 => {
+                format!("{why}; a quieter or faster one would")
+            }
+            Some(why) if self.has_no_interval() => why,
+            _ => need(self.seeds),
+        }
     }
 
     /// Returns where the rule is: "", or " with buffer = 2 BDP".
@@ -128,8 +144,7 @@ impl Judged<'_> {
     pub fn says(&self) -> String {
         let line = self.line(&[]);
         match self.outcome {
-            Outcome::Inconclusive if self.has_no_value() => format!("{line}; {UNFIT}"),
-            Outcome::Inconclusive => format!("{line}; {}", need(self.seeds)),
+            Outcome::Inconclusive => format!("{line}; {}", self.open()),
             _ => line,
         }
     }
@@ -137,7 +152,13 @@ impl Judged<'_> {
     /// Returns the same with the figures of the rivals.
     fn line(&self, rivals: &[&str]) -> String {
         let unit = self.row.unit;
-        let figure = self.row.shown(0);
+        let mut figure = self.row.shown(0);
+        if self.row.without[0] > 0
+            && !self.row.values[0].is_empty()
+            && let Some(lacks) = self.row.lacks()
+        {
+            figure += &format!(", {lacks}");
+        }
         let mut figures = String::new();
         for (i, rival) in rivals.iter().enumerate().take(3) {
             if let Some(e) = self.row.estimate(i + 1) {
@@ -224,7 +245,9 @@ impl Evaluation {
             rivals
                 .map(|(i, rival)| {
                     let all = self.against(i);
-                    let n = all.iter().filter(|c| c.finding == finding).count();
+                    // A measure that has lost values is worse, whatever those are that are left.
+                    let lost = |c: &Compared| finding == Finding::Worse && c.has_lost();
+                    let n = all.iter().filter(|c| c.finding == finding || lost(c)).count();
                     (n, format!("{n} against {}", rival.label))
                 })
                 .collect()
@@ -253,11 +276,21 @@ impl Evaluation {
 
     /// Returns the last line of the verdict: its counts.
     pub fn conclusion(&self) -> String {
+        self.conclusion_with(0)
+    }
+
+    /// Returns the last line of the verdict with a number of measures that are worse than those of an
+    /// earlier evaluation.
+    pub fn conclusion_with(&self, regressions: usize) -> String {
+        let worse = format!("{} worse than the baseline", show::count(regressions, "measure"));
         let sections = self.sections();
         let count = |outcome| sections.iter().filter(|s| s.outcome == outcome).count();
         let (failed, open) = (count(Outcome::Fail), count(Outcome::Inconclusive));
         let limits = self.limits().iter().filter(|limit| !limit.passes).count();
-        let word = match (failed + limits, open, sections.len()) {
+        let word = match (failed + limits + regressions, open, sections.len()) {
+            (_, 0, 0) if failed + limits == 0 && regressions > 0 => {
+                return format!("FAIL: {worse}.");
+            }
             (0, 0, 0) => return "No rule of these packs is about these cases.".into(),
             (0, 0, _) => "PASS",
             (0, ..) => "INCONCLUSIVE",
@@ -271,6 +304,9 @@ impl Evaluation {
         if limits > 0 {
             says += &format!("; {} not kept", show::count(limits, "limit"));
         }
+        if regressions > 0 {
+            says += &format!("; {worse}");
+        }
         says + "."
     }
 }
@@ -281,12 +317,12 @@ fn deciding(rules: &[Judged], outcome: Outcome, rivals: &[&str]) -> String {
     let own: Vec<&Judged> = rules.iter().filter(|judged| judged.outcome == outcome).collect();
     let last = own.iter().copied().max_by(|a, b| a.excess.total_cmp(&b.excess));
     let mut says = last.map_or(String::new(), |judged| judged.line(rivals));
-    if outcome == Outcome::Inconclusive && last.is_some_and(Judged::has_no_value) {
-        says += &format!("; {UNFIT}");
-    } else if outcome == Outcome::Inconclusive {
+    if outcome == Outcome::Inconclusive {
         // Rules that more than the largest number would not decide come last.
         let most = own.iter().map(|judged| judged.seeds.unwrap_or(u64::MAX)).max();
-        says += &format!("; {}", need(most.filter(|n| *n < u64::MAX)));
+        let scarce = own.iter().find(|judged| judged.has_no_interval());
+        let needed = || need(most.filter(|n| *n < u64::MAX));
+        says += &format!("; {}", scarce.map_or_else(needed, |judged| judged.open()));
     }
     if outcome != Outcome::Pass && own.len() > 1 {
         says += &format!("; {} more", own.len() - 1);

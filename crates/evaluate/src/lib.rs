@@ -6,6 +6,7 @@
 //! [rules](rule). [`html`] and [`tidy`] show it, and
 //! [`compare`] compares it with an earlier one.
 
+mod command;
 mod judge;
 mod kept;
 mod measure;
@@ -19,7 +20,8 @@ mod trial;
 pub use judge::{Judged, LimitVerdict, Outcome, SectionVerdict, judge, need};
 pub use kept::Measurements;
 pub use pack::{Pack, Tier};
-pub use plan::{Margin, Order, Plan, Planned, Trial, run_command};
+pub use command::{evaluate_command, run_command};
+pub use plan::{Margin, Order, Plan, Planned, Trial};
 pub use program::{Instances, Launch};
 pub use subject::{NoSubject, Outside, Subject};
 pub use trial::{Measured, attempt};
@@ -32,7 +34,7 @@ mod tidy;
 pub use baseline::{Changes, is_regression, sentence};
 pub use evaluation::{
     CaseResult, Compared, Evaluation, Finding, Key, LEVEL, PackResult, Pair, Row, RunFailure,
-    compare, least,
+    Sample, compare, least,
 };
 pub use statistics::{Difference, MOST_SEEDS, difference, holm};
 pub use tidy::{Baseline, tidy};

@@ -3,7 +3,9 @@
 use crate::pack::{Figure, Measure};
 use accord::record::Run;
 use accord::report::figure_values;
-use accord::scenario::{Across, Entity, MetricUnit, Of, Over, Recorded, Scenario, Subject, Target};
+use accord::scenario::{
+    Across, Entity, Metric, MetricUnit, Of, Over, Recorded, Scenario, Subject, Target,
+};
 
 /// Returns the entries of `expect` that the measures need, each once: its text, and the measure.
 pub(crate) fn entries(measures: &[Measure], wanted: &[usize]) -> Vec<(usize, String)> {
@@ -66,6 +68,23 @@ pub(crate) fn unit(
         (Figure::Ratio(..), _) | (_, None) => MetricUnit::Ratio,
         (_, Some(at)) => scenario.expectations[at].unit(),
     }
+}
+
+/// Returns the quantities that a measure needs, in a scenario whose expectations are [`entries`] of
+/// `wanted`.
+pub(crate) fn metrics(
+    measures: &[Measure],
+    wanted: &[usize],
+    scenario: &Scenario,
+    measure: usize,
+) -> Vec<Metric> {
+    let parts = match measures[measure].figure {
+        Figure::Ratio(over, under) => vec![over, under],
+        Figure::Value(_) | Figure::Reach(_) => vec![measure],
+    };
+    let entries = entries(measures, wanted).into_iter().zip(&scenario.expectations);
+    let own = entries.filter(|((known, _), _)| parts.contains(known));
+    own.map(|(_, expectation)| expectation.metric).collect()
 }
 
 /// Returns the mean of the values that there are.

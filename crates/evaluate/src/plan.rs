@@ -1,11 +1,13 @@
 //! The runs of an evaluation: cases, subjects, points of sweeps and seeds.
 
-use crate::measure::{entries, unit};
+use crate::evaluation::Key;
+use crate::measure::{entries, metrics, unit};
 use crate::pack::{Case, Pack, Section, SubjectRole, Tier};
 use crate::program::Instances;
-use crate::subject::{COMMAND, Subject};
+use crate::subject::Subject;
 use accord::form::{Errors, TextError, suggest};
 use accord::language::File;
+use accord::live::Mode;
 use accord::margins::stability;
 use accord::report::label;
 use accord::scenario::{Engine, MetricUnit, Scenario};
@@ -33,6 +35,10 @@ pub struct Order {
     pub reps: u64,
     /// The names of the only cases, or nothing for all.
     pub cases: Vec<String>,
+    /// The medium of the runs, if the engine is live.
+    pub live: Option<Mode>,
+    /// The command at the far end of a subject that is a command, if there is one.
+    pub server: Option<String>,
 }
 
 /// A case of a pack as it is run.
@@ -46,6 +52,8 @@ pub struct Planned {
     pub points: Vec<String>,
     /// The units of its measures.
     pub units: Vec<MetricUnit>,
+    /// By measure: the quantity that the engine does not record, in words, if there is one.
+    pub unrecorded: Vec<Option<String>>,
     /// By subject: why it cannot be put into the scenario, if it cannot.
     pub impossible: Vec<Option<String>>,
     /// By subject: the margins of the equilibrium, or why there are none; where they are asked for.
@@ -119,12 +127,19 @@ impl Plan {
                 let wanted = &case.measures;
                 let first = &as_it_stands[0];
                 let units = wanted.iter().map(|&m| unit(&pack.measures, wanted, first, m));
+                let unrecorded = wanted.iter().map(|&m| {
+                    let metrics = metrics(&pack.measures, wanted, first, m);
+                    let missing =
+                        metrics.into_iter().find(|m| !m.engines().contains(&order.engine));
+                    missing.map(|metric| format!("{} does not record {metric}", order.engine))
+                });
                 let label = |s: &Scenario| label(&s.point);
                 let mut planned = Planned {
                     section: s,
                     case: c,
                     points: as_it_stands.iter().map(label).collect(),
                     units: units.collect(),
+                    unrecorded: unrecorded.collect(),
                     impossible: Vec::new(),
                     margins: Vec::new(),
                 };
@@ -162,30 +177,21 @@ impl Plan {
         }
         Ok(Plan { pack, cases, trials })
     }
-}
 
-/// Returns the command that runs a case alone: `accord run`, or `accord evaluate` for a program.
-pub fn run_command(pack: &Pack, case: &Case, subject: &Subject, order: &Order) -> String {
-    if let Some(line) = subject.command() {
-        let subject = quoted(&format!("{COMMAND} {line}"));
-        let (pack, case, Order { seed, reps, .. }) = (&pack.name, &case.name, order);
-        return format!(
-            "accord evaluate --pack {pack} --case {case} --subject {subject} --seed {seed} --reps {reps}"
-        );
+    /// Returns the names of all measures.
+    pub fn keys(&self) -> impl Iterator<Item = Key> {
+        self.cases.iter().flat_map(|planned| {
+            let (_, case) = planned.within(&self.pack);
+            planned.points.iter().flat_map(|point| {
+                case.measures.iter().map(|&measure| Key {
+                    pack: self.pack.name.clone(),
+                    case: case.name.clone(),
+                    point: point.clone(),
+                    measure: self.pack.measures[measure].name.clone(),
+                })
+            })
+        })
     }
-    let mut command = format!("accord run {} --engine {}", pack.path_of(case), order.engine.name());
-    for setting in settings(case, order.tier) {
-        command += &format!(" --set {}", quoted(setting));
-    }
-    for (path, value) in placed(subject, case, pack) {
-        command += &format!(" --set {}", quoted(&format!("{path}={value}")));
-    }
-    command += &format!(" --seed {} --reps {}", order.seed, order.reps);
-    command
-}
-
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
 }
 
 /// Checks that each parameter of a pack is one of some family that the pack evaluates.
@@ -206,7 +212,7 @@ fn check_parameters(pack: &Pack, catalogue: &Catalogue) -> Result<(), Errors> {
 }
 
 /// Returns what puts a subject into the scenario of a case.
-fn placed<'a>(
+pub(crate) fn placed<'a>(
     subject: &'a Subject,
     case: &'a Case,
     pack: &'a Pack,
@@ -215,7 +221,7 @@ fn placed<'a>(
     paths.flat_map(|path| subject.settings(path, &pack.parameters))
 }
 
-fn settings(case: &Case, tier: Tier) -> impl Iterator<Item = &String> {
+pub(crate) fn settings(case: &Case, tier: Tier) -> impl Iterator<Item = &String> {
     let quick = case.quick.iter().filter(move |_| tier == Tier::Quick);
     case.set.iter().chain(quick)
 }

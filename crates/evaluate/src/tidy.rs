@@ -1,6 +1,7 @@
 //! The results as a table: a row per value.
 
-use crate::evaluation::{Evaluation, Key};
+use crate::evaluation::{Evaluation, Key, Sample};
+use crate::plan::Plan;
 use accord::columns::{Cells, Damaged, Field, Kind, Reader, Table};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -75,11 +76,16 @@ pub struct Baseline {
     pub subject: String,
     /// The tier and the engine.
     pub settings: (String, String),
-    /// The values by measure.
-    pub values: BTreeMap<Key, Vec<f64>>,
+    /// The values by measure. A run without a value may be one that the machine did not keep up with.
+    pub values: BTreeMap<Key, Sample>,
 }
 
 impl Baseline {
+    /// Returns whether the baseline has a measure of these plans.
+    pub fn matches(&self, plans: &[Plan]) -> bool {
+        plans.iter().any(|plan| plan.keys().any(|key| self.values.contains_key(&key)))
+    }
+
     /// Reads the values of the subject from the Parquet file that [`tidy`] makes.
     ///
     /// # Errors
@@ -110,7 +116,8 @@ impl Baseline {
                     measure: measure[i].clone(),
                 };
                 let found = baseline.values.entry(key).or_default();
-                found.extend((!value.is_nan()).then_some(value));
+                found.values.extend((!value.is_nan()).then_some(value));
+                found.without += usize::from(value.is_nan());
             }
         }
         Ok(baseline)

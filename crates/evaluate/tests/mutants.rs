@@ -156,6 +156,8 @@ fn verdict(name: &str, pack: &str, case: &str) -> (Outcome, Vec<String>, String)
         seed: 1,
         reps: 3,
         cases: vec![case.into()],
+        live: None,
+        server: None,
     };
     let pack = open(pack).expect("it comes with the program");
     let plan = Plan::of(pack, &order, &catalogue).expect("it fits");

@@ -29,6 +29,8 @@ fn order(pack: &Pack, tier: Tier, catalogue: &Catalogue) -> Order {
         seed: 1,
         reps: 1,
         cases: Vec::new(),
+        live: None,
+        server: None,
     }
 }
 

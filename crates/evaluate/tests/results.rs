@@ -8,15 +8,16 @@ use accord::control::{
     Acked, Allowance, AnyController, Congestion, Controller, Maker, PathView, Transport,
 };
 use accord::family::{Family, Objective, Role, Values};
+use accord::live::Mode;
 use accord::record::Quiet;
 use accord::scenario::{Engine, MetricUnit};
 use accord::units::{Bytes, Time};
 use accord_evaluate::pack::{Better, open};
-use accord_evaluate::rule::{Bound, Requirement, resolve};
+use accord_evaluate::rule::{Asked, Bound, Requirement, resolve};
 use accord_evaluate::{
     Baseline, Changes, Dossier, Evaluation, Finding, Key, Measured, Order, Outcome, PackResult,
-    Pair, Plan, Row, Subject, Tier, annotations, attempt, compare, html, judge, junit, tidy,
-    verdicts,
+    Pair, Plan, Row, Subject, Tier, annotations, attempt, compare, evaluate_command, html, judge,
+    junit, run_command, sentence, tidy, verdicts,
 };
 use common::SCENARIO;
 use std::fs;
@@ -127,8 +128,13 @@ static NAN: Family = wrong("nan", maker!(f64::NAN));
 
 /// Evaluates these subjects in the small pack.
 fn evaluation(subjects: &[&str], seed: u64) -> Evaluation {
+    evaluation_of(PACK, Engine::Packet, subjects, seed)
+}
+
+/// Evaluates these subjects in a pack by an engine.
+fn evaluation_of(pack: &str, engine: Engine, subjects: &[&str], seed: u64) -> Evaluation {
     let dir = tempfile::tempdir().expect("a place for temporary files");
-    fs::write(dir.path().join("pack.toml"), PACK).expect("written");
+    fs::write(dir.path().join("pack.toml"), pack).expect("written");
     fs::write(dir.path().join("one.toml"), SCENARIO).expect("written");
     let catalogue = accord::catalogue_with(&[&PANICS, &NOTHING, &HUGE, &NAN], &[]);
     let mut pack = open(&dir.path().display().to_string()).expect("a pack");
@@ -138,16 +144,17 @@ fn evaluation(subjects: &[&str], seed: u64) -> Evaluation {
     let order = Order {
         subjects: subjects.iter().map(subject).collect(),
         tier: Tier::Quick,
-        engine: Engine::Packet,
+        engine,
         seed,
         reps: 3,
         cases: Vec::new(),
+        live: None,
+        server: None,
     };
     let plan = Plan::of(pack, &order, &catalogue).expect("it fits");
     let plans = std::slice::from_ref(&plan);
     let requirements = resolve(plans, &[], order.tier).expect("the rules are about something");
-    let attempt =
-        |trial| attempt(&plan, trial, Engine::Packet, &Options::default(), None, &mut Quiet);
+    let attempt = |trial| attempt(&plan, trial, engine, &Options::default(), None, &mut Quiet);
     let measured: Vec<Measured> =
         (plan.trials.iter()).map(|trial| attempt(trial).expect("no interruption")).collect();
     let packs = vec![PackResult::of(plan, order.subjects.len(), &measured)];
@@ -190,6 +197,182 @@ fn junit_is_well_formed_and_counts() {
     assert_eq!(lines.len(), 1);
     let title = "::error title=small/one%3A queuing delay::";
     assert!(lines[0].starts_with(title), "{lines:?}");
+}
+
+/// Returns an evaluation as a baseline, by way of its file.
+fn baseline_of(evaluation: &Evaluation) -> Baseline {
+    let dir = tempfile::tempdir().expect("a place for temporary files");
+    let path = dir.path().join("evaluation.parquet");
+    let mut bytes = Vec::new();
+    tidy(evaluation).write(&mut bytes, Format::Parquet, "evaluation").expect("written");
+    fs::write(&path, &bytes).expect("written");
+    Baseline::read(fs::File::open(&path).expect("there")).expect("a baseline")
+}
+
+/// Takes the values of the last seeds away from the subject: of runs without a value, or of those that
+/// this machine did not keep up with.
+fn take_away(evaluation: &mut Evaluation, without: usize, unfit: usize) {
+    for row in &mut evaluation.packs[0].cases[0].rows {
+        let left = row.values[0].len() - without - unfit;
+        row.values[0].truncate(left);
+        (row.without[0], row.unfit) = (without, unfit);
+    }
+}
+
+/// Values of some seeds say nothing of the others.
+#[test]
+fn a_run_without_a_value_fails_its_rules() {
+    let mut evaluation = evaluation(&["vegas", "newreno"], 1);
+    take_away(&mut evaluation, 2, 0);
+    let sections = evaluation.sections();
+    assert!(sections[0].rules.iter().all(|judged| judged.outcome == Outcome::Fail));
+    let line = &sections[0].line;
+    assert!(line.starts_with("FAIL ") && line.contains("no value in 2 of 3 runs"), "{line}");
+    let failed = verdicts(&evaluation, None);
+    assert_eq!(failed.iter().filter(|v| v.failure.is_some()).count(), 2);
+    assert!(html(&Dossier::of(&evaluation, None)).contains(", no value in 2 of 3 runs"));
+}
+
+/// One value of three seeds has no interval, and another seed is no remedy on a busy machine.
+#[test]
+fn one_value_of_several_seeds_is_not_one_seed() {
+    let mut evaluation = evaluation(&["vegas", "newreno"], 1);
+    take_away(&mut evaluation, 0, 2);
+    let sections = evaluation.sections();
+    let line = &sections[0].line;
+    assert!(line.starts_with("INCONCLUSIVE "), "{line}");
+    assert!(
+        line.contains("did not keep up with 2 of 3 runs") && !line.contains("--reps"),
+        "{line}"
+    );
+    let says = sections[0].rules[0].says();
+    assert!(says.contains("did not keep up with 2 of 3 runs"), "{says}");
+}
+
+/// A subject that loses the values of some seeds is worse than before, whatever those are that are left.
+#[test]
+fn lost_values_are_a_regression() {
+    let whole = evaluation(&["vegas"], 1);
+    let baseline = baseline_of(&whole);
+    let changed = |without, unfit| {
+        let mut now = whole.clone();
+        take_away(&mut now, without, unfit);
+        let changes = Changes::since(&baseline, &now);
+        let failed = verdicts(&now, Some(&changes));
+        let failed = failed.iter().filter(|v| {
+            v.failure.as_ref().is_some_and(|why| why.contains("worse than the baseline"))
+        });
+        assert_eq!(failed.count(), changes.regressions().count());
+        (changes.regressions().count(), changes)
+    };
+    let (count, changes) = changed(2, 0);
+    assert_eq!(count, 2);
+    let says = sentence(&changes.all[0]);
+    assert!(says.contains("no value in 2 of 3 runs, and in 0 of 3 before"), "{says}");
+    assert_eq!(changed(3, 0).0, 2);
+    assert_eq!(changed(0, 0).0, 0);
+    // A machine that did not keep up says nothing of the subject.
+    let (count, changes) = changed(0, 3);
+    assert_eq!(count, 0);
+    assert!(sentence(&changes.all[0]).contains("no measurement now"), "{:?}", changes.all);
+    // A run without a value as before is no news.
+    let mut before = whole.clone();
+    take_away(&mut before, 1, 0);
+    let baseline = baseline_of(&before);
+    assert_eq!(Changes::since(&baseline, &before).regressions().count(), 0);
+    let mut now = whole.clone();
+    take_away(&mut now, 3, 0);
+    assert_eq!(Changes::since(&baseline, &now).regressions().count(), 2);
+}
+
+/// The last line agrees with the exit code.
+#[test]
+fn a_regression_fails_the_conclusion() {
+    let mut now = evaluation(&["vegas"], 1);
+    now.requirements.clear();
+    let baseline = baseline_of(&now);
+    take_away(&mut now, 1, 0);
+    let changes = Changes::since(&baseline, &now);
+    let last = |changes| Dossier::of(&now, changes).verdict().pop().expect("a line").text;
+    assert_eq!(last(Some(&changes)), "FAIL: 2 measures worse than the baseline.");
+    assert_eq!(last(None), "No rule of these packs is about these cases.");
+    let with_rules = evaluation(&["vegas"], 1).conclusion_with(1);
+    assert!(with_rules.starts_with("FAIL: ") && with_rules.contains("; 1 measure worse"));
+    let page = html(&Dossier::of(&now, Some(&changes)));
+    assert!(page.contains("<p class=\"verdict fail\">FAIL: 2 measures worse"));
+}
+
+/// The subject has no value where its rival has one.
+#[test]
+fn a_limit_of_worse_measures_counts_those_without_a_value() {
+    let mut evaluation = evaluation(&["vegas", "vegas"], 1);
+    let limits = |evaluation: &Evaluation| evaluation.limits().iter().all(|limit| limit.passes);
+    let mut asked = Asked::default();
+    asked.fail_on("--fail-on", "worse > 0");
+    evaluation.limits = asked.limits(2, 1).expect("a limit");
+    assert!(limits(&evaluation));
+    take_away(&mut evaluation, 3, 0);
+    assert!(!limits(&evaluation));
+}
+
+/// A measure without a value and without a rule is no success.
+#[test]
+fn junit_skips_what_has_no_value() {
+    let mut evaluation = evaluation(&["vegas"], 1);
+    evaluation.requirements.clear();
+    take_away(&mut evaluation, 3, 0);
+    let verdicts = verdicts(&evaluation, None);
+    let skipped = verdicts.iter().filter_map(|v| v.skipped.as_deref());
+    assert_eq!(skipped.collect::<Vec<_>>(), ["no value in 3 of 3 runs"; 2]);
+    let text = junit(&evaluation, &verdicts);
+    assert_eq!(text.matches("<skipped").count(), 2, "{text}");
+}
+
+/// Theory has no losses, so it decides nothing of them.
+#[test]
+fn a_quantity_that_the_engine_does_not_record_decides_nothing() {
+    let pack = PACK
+        .replace("metric = \"queuing_delay\"", "metric = \"loss_ratio\"")
+        .replace("queuing delay <= 1 ms", "queuing delay <= 1 %");
+    let evaluation = evaluation_of(&pack, Engine::Theory, &["vegas", "vegas-rem"], 1);
+    let sections = evaluation.sections();
+    let line = &sections[0].line;
+    assert!(line.starts_with("INCONCLUSIVE "), "{line}");
+    assert!(line.contains("theory does not record loss_ratio"), "{line}");
+    let verdicts = verdicts(&evaluation, None);
+    assert!(verdicts.iter().all(|v| v.failure.is_none()));
+}
+
+/// The commands of a dossier name all that determines its figures.
+#[test]
+fn commands_name_the_engine_the_medium_and_the_server() {
+    let mut evaluation = evaluation(&["vegas", "newreno"], 1);
+    let commands = |evaluation: &Evaluation| {
+        let (pack, order) = (&evaluation.packs[0].pack, &evaluation.order);
+        let case = &pack.sections[0].cases[0];
+        let run = run_command(pack, case, &order.subjects[0], order);
+        [evaluate_command(pack, case, order), run]
+    };
+    assert_eq!(
+        commands(&evaluation)[0],
+        "accord evaluate --pack small --case one --subject 'vegas' --against 'newreno' --tier quick \
+         --engine packet --seed 1 --reps 3 -o runs/small-one"
+    );
+    let order = &mut evaluation.order;
+    let line = "command: ./client '{server}'";
+    order.subjects = vec![Subject::parse(line, &accord::catalogue()).expect("a subject")];
+    (order.engine, order.live) = (Engine::Live, Some(Mode::Namespaces));
+    order.server = Some("./server".into());
+    order.tier = Tier::Whole;
+    evaluation.packs[0].pack.directory = Some("./my packs/small".into());
+    for command in commands(&evaluation) {
+        assert_eq!(
+            command,
+            "accord evaluate --pack './my packs/small' --case one \
+             --subject 'command: ./client '\\''{server}'\\''' --against '' --tier whole --engine live \
+             --live namespaces --server './server' --seed 1 --reps 3 -o runs/small-one"
+        );
+    }
 }
 
 /// Vegas with twice as much queued against Vegas, by way of the file that is a baseline.
@@ -253,8 +436,8 @@ fn a_measure_that_is_to_be_even_is_judged_from_both_sides() {
             unit: MetricUnit::Ratio,
             better: Better::Even,
             relevant: 0.05,
-            before: before.to_vec(),
-            after: after.to_vec(),
+            before: before.to_vec().into(),
+            after: after.to_vec().into(),
         };
         let compared = compare(&[pair]).remove(0);
         let moved = compared.change.expect("there are values").0;
@@ -278,7 +461,7 @@ fn noise_is_unclear_and_says_how_many_seeds_would_decide() {
             point: String::new(),
             measure: "utilisation".into(),
         };
-        let (before, after) = (before.to_vec(), after.to_vec());
+        let (before, after) = (before.to_vec().into(), after.to_vec().into());
         let (unit, better, relevant) = (MetricUnit::Ratio, Better::More, 0.05);
         let compared = compare(&[Pair { key, unit, better, relevant, before, after }]).remove(0);
         (compared.finding, compared.seeds)
@@ -297,7 +480,7 @@ fn noise_is_unclear_and_says_how_many_seeds_would_decide() {
 fn a_rule_without_a_measurement_is_open() {
     let mut evaluation = evaluation(&["newreno", "vegas"], 1);
     for row in &mut evaluation.packs[0].cases[0].rows {
-        (row.values[0], row.unfit) = (Vec::new(), 1);
+        (row.values[0], row.unfit) = (Vec::new(), 3);
     }
     let sections = evaluation.sections();
     let line = &sections[0].line;
@@ -319,7 +502,8 @@ fn a_rule_passes_fails_or_is_open() {
         let requirement = Requirement { key, bound, value, source, because };
         let values = vec![(1..).zip(values.iter().copied()).collect()];
         let (point, unit) = (String::new(), MetricUnit::Ratio);
-        let row = Row { point, measure: 0, unit, quotient, values, unfit: 0 };
+        let (without, unrecorded) = (vec![0], None);
+        let row = Row { point, measure: 0, unit, quotient, values, without, unfit: 0, unrecorded };
         let judged = judge(&requirement, &row);
         (judged.outcome, judged.seeds)
     };

@@ -1,12 +1,14 @@
 //! `accord evaluate --all`: all packs over all families, on one page.
 
 use super::options::{Args, TierName};
+use super::place::{self, Settings};
 use super::{output, runs};
 use crate::fail::{Failure, unwritable};
 use crate::output::{data, json, note, prose};
-use crate::results::build;
+use crate::results::build_for;
 use accord::control::{Maker, Transport};
 use accord::report::Lock;
+use accord::scenario::Engine;
 use accord::{Catalogue, Options, RECORDED_VERDICTS};
 use accord_evaluate::pack::{SubjectRole, built_in, open};
 use accord_evaluate::rule::{Requirement, resolve};
@@ -14,24 +16,26 @@ use accord_evaluate::{
     Evaluation, Measurements, Order, Pack, PackResult, Plan, Reasons, Subject, Survey, Tier,
 };
 use serde_json::json;
-use std::path::Path;
 
-/// The directory of the page, if the command names none.
-const DIRECTORY: &str = "runs/evaluate-all";
+/// The end of the name of the page's directory, if the command names none.
+const ALL: &str = "all";
 
 /// Carries out the command. Returns `Ok(false)` if a section fails and no reason is recorded.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let packs = packs(args)?;
+    let engine = super::engine(args, &[])?;
     let mut order = Order {
         subjects: Vec::new(),
         tier: match args.tier {
             TierName::Quick => Tier::Quick,
             TierName::Whole => Tier::Whole,
         },
-        engine: super::engine(args, &[])?,
+        engine,
         seed: args.seed,
         reps: args.reps,
         cases: args.case.clone(),
+        live: (engine == Engine::Live).then(|| accord::live_mode(args.live)),
+        server: None,
     };
     super::check_cases(&order, &packs)?;
     // All runs are planned before the first, so the first line has the cost of all.
@@ -45,10 +49,12 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         order.subjects.extend(own.subjects);
     }
-    let directory = args.output.as_deref().unwrap_or(Path::new(DIRECTORY));
-    let directory = output::claim_at(directory)?;
+    // The families are those of the program.
+    let settings = Settings::of(&Order { subjects: Vec::new(), ..order.clone() }, &packs);
+    let directory = place::claim(args, ALL, &settings)?;
     let _lock = Lock::take(&directory)?;
-    let kept = Measurements::open(&directory.join(Measurements::FILE), &build(), args.fresh);
+    let build = build_for(engine, args.live);
+    let kept = Measurements::open(&directory.join(Measurements::FILE), &build, args.fresh);
     let kept = kept.map_err(unwritable(&directory))?;
     let options =
         Options { live: args.live, gateway: crate::gateway::program(), ..Options::default() };
@@ -69,6 +75,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
     }
     kept.sync().map_err(unwritable(&directory))?;
+    settings.write(&directory)?;
     output::put_at(&directory.join("index.html"), survey.html().as_bytes())?;
     if args.json {
         let rows = survey.verdicts().map(|(pack, section, family, verdict)| {

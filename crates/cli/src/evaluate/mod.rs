@@ -3,13 +3,14 @@
 mod all;
 pub mod options;
 pub mod output;
+mod place;
 mod runs;
 
 pub use output::put_at;
 
 use crate::fail::{Failure, unreadable, unwritable};
 use crate::output::{data, json, note, prose};
-use crate::results::build;
+use crate::results::build_for;
 use accord::files::{open as open_file, read_text};
 use accord::form::Source;
 use accord::live::Mode;
@@ -23,6 +24,7 @@ use accord_evaluate::{
     PackResult, Plan, Subject, Tier, annotations, junit, verdicts,
 };
 use options::{Args, TierName};
+use place::Settings;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -52,6 +54,8 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         seed: args.seed,
         reps: args.reps,
         cases: args.case.clone(),
+        live: (engine == Engine::Live).then(|| accord::live_mode(args.live)),
+        server: args.server.clone(),
     };
     check_cases(&order, &packs)?;
     let plans: Vec<Plan> = (packs.into_iter())
@@ -59,11 +63,13 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         .collect::<Result<_, _>>()?;
     check_fit(args, &order, &plans)?;
     let (requirements, limits) = rules(args, &order, &plans)?;
-    let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order));
+    let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order, &plans));
     let baseline = baseline.transpose()?;
-    let directory = output::claim(args.output.as_deref(), &order.subjects[0])?;
+    let settings = Settings::of(&order, plans.iter().map(|plan| &plan.pack));
+    let directory = place::claim(args, &order.subjects[0].label, &settings)?;
     let _lock = Lock::take(&directory)?;
-    let kept = Measurements::open(&directory.join(Measurements::FILE), &build(), args.fresh);
+    let build = build_for(engine, args.live);
+    let kept = Measurements::open(&directory.join(Measurements::FILE), &build, args.fresh);
     let kept = kept.map_err(unwritable(&directory))?;
     let options =
         Options { live: args.live, gateway: crate::gateway::program(), ..Options::default() };
@@ -77,6 +83,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let changes = baseline.map(|baseline| Changes::since(&baseline, &evaluation));
     let dossier = Dossier::of(&evaluation, changes.as_ref());
     kept.sync().map_err(unwritable(&directory))?;
+    settings.write(&directory)?;
     output::write(&directory, &evaluation, &dossier)?;
     let verdicts = verdicts(&evaluation, changes.as_ref());
     if let Some(path) = &args.junit {
@@ -183,7 +190,7 @@ fn rules(
 
 /// Reads an earlier evaluation. A single run has no variance estimate, so at least two are
 /// required.
-fn baseline(directory: &Path, order: &Order) -> Result<Baseline, Failure> {
+fn baseline(directory: &Path, order: &Order, plans: &[Plan]) -> Result<Baseline, Failure> {
     if order.reps < 2 {
         let hint = "use --reps 5 for this evaluation and for the baseline";
         return Err(
@@ -207,9 +214,17 @@ fn baseline(directory: &Path, order: &Order) -> Result<Baseline, Failure> {
         );
         return Err(Failure::new(message).hint("compare evaluations of the same tier and engine"));
     }
-    if baseline.values.values().any(|values| values.len() == 1) {
+    if baseline.values.values().any(|sample| sample.values.len() + sample.without == 1) {
         let hint = "measure the baseline again with --reps 5";
         return Err(Failure::new(format!("{shown} has measures of a single run")).hint(hint));
+    }
+    if !baseline.matches(plans) {
+        let known: BTreeSet<String> =
+            baseline.values.keys().map(|key| format!("{}/{}", key.pack, key.case)).collect();
+        let known: Vec<String> = known.into_iter().take(5).collect();
+        let hint = format!("it has {}: name them with --pack and --case", known.join(", "));
+        let message = format!("{shown} has no measure of this evaluation");
+        return Err(Failure::new(message).hint(hint));
     }
     Ok(baseline)
 }

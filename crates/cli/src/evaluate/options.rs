@@ -47,7 +47,8 @@ pub struct Args {
     /// The number of seeds, from the first up.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub reps: u64,
-    /// The directory for the dossier; by default runs/evaluate-SUBJECT, or runs/evaluate-all.
+    /// The directory for the dossier; by default runs/evaluate-SUBJECT or runs/evaluate-all, with a number
+    /// behind it if another evaluation has that.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
     /// The number of concurrent runs; by default one per core.

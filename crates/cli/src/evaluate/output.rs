@@ -3,42 +3,13 @@
 use crate::fail::{Failure, unwritable};
 use crate::output::style;
 use accord::columns::Format;
-use accord::files::{create_dirs, write as write_whole};
+use accord::files::write as write_whole;
 use accord::report::{Class, FORMAT_VERSION, show};
 use accord_evaluate::rule::Requirement;
-use accord_evaluate::{
-    Changes, Dossier, Evaluation, Finding, Measurements, Outcome, Subject, html, sentence, tidy,
-};
+use accord_evaluate::{Changes, Dossier, Evaluation, Finding, Outcome, html, sentence, tidy};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-
-/// Creates and returns the directory of an evaluation. A directory with other files is refused.
-pub fn claim(asked: Option<&Path>, subject: &Subject) -> Result<PathBuf, Failure> {
-    match asked {
-        Some(directory) => claim_at(directory),
-        None => {
-            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '-' };
-            let name: String = subject.label.chars().map(plain).take(60).collect();
-            claim_at(&Path::new("runs").join(format!("evaluate-{name}")))
-        }
-    }
-}
-
-/// Creates the directory and returns its path. A directory with other files is refused.
-pub fn claim_at(directory: &Path) -> Result<PathBuf, Failure> {
-    let shown = directory.display();
-    let ours = directory.join(Measurements::FILE).exists();
-    let filled = fs::read_dir(directory).is_ok_and(|mut entries| entries.next().is_some());
-    if filled && !ours {
-        let hint = "choose another directory with -o, or remove it";
-        return Err(Failure::new(format!("{shown} contains other files")).hint(hint));
-    }
-    create_dirs(directory)
-        .map_err(|e| Failure::io(format!("{shown} cannot be created: {e}"), &e))?;
-    Ok(directory.to_path_buf())
-}
+use std::path::Path;
 
 /// Writes the dossier and the tables.
 pub fn write(directory: &Path, evaluation: &Evaluation, dossier: &Dossier) -> Result<(), Failure> {
@@ -117,7 +88,7 @@ fn figures(evaluation: &Evaluation) -> String {
 }
 
 /// Returns the JSON record of an evaluation. "subject_is" is the relation of the subject to a rival,
-/// and "regressions" are null without a baseline.
+/// "regressions" and "unmatched" are null without a baseline.
 pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
     let order = &evaluation.order;
     let rivals = 1..order.subjects.len();
@@ -201,5 +172,6 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
         "limits": limits,
         "failures": failures,
         "regressions": regressions,
+        "unmatched": changes.map(|changes| changes.unmatched),
     })
 }

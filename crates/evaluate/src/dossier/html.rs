@@ -33,16 +33,14 @@ pub fn html(dossier: &Dossier) -> String {
     let subject = escape(&e.order.subjects[0].label, 200);
     let mut out = format!("{STYLE}<header>\n<h1>Evaluation of {subject}</h1>\n");
     let verdict = dossier.verdict();
-    let regressions = dossier.changes.map_or(0, |c| c.regressions().count());
-    let (mut class, mut headline) = match verdict.iter().filter_map(|line| line.outcome).min() {
-        Some(Outcome::Fail) => ("fail", e.conclusion()),
-        Some(Outcome::Inconclusive) => ("worse", e.conclusion()),
-        _ => ("pass", e.conclusion()),
+    let regressions = dossier.regressions();
+    let class = match verdict.iter().filter_map(|line| line.outcome).min() {
+        _ if regressions > 0 => "fail",
+        Some(Outcome::Fail) => "fail",
+        Some(Outcome::Inconclusive) => "worse",
+        _ => "pass",
     };
-    if regressions > 0 {
-        class = "fail";
-        headline = format!("FAIL: {regressions} worse than the baseline. {headline}");
-    }
+    let headline = e.conclusion_with(regressions);
     _ = writeln!(out, "<p class=\"verdict {class}\">{}</p>\n</header>", escape(&headline, 2000));
     out +=
         "<main class=\"dossier\" id=\"main\">\n<section id=\"verdict\">\n<h2>Verdict</h2>\n<ul>\n";

@@ -10,8 +10,8 @@ pub use verdict::Line;
 pub(crate) use verdict::beside;
 
 use crate::baseline::Changes;
+use crate::command::{evaluate_command, run_command};
 use crate::evaluation::{CaseResult, Compared, Evaluation, Finding, Key, PackResult, Row};
-use crate::plan::run_command;
 use accord::report::{Estimate, show};
 use chart::Chart;
 use std::collections::BTreeMap;
@@ -50,8 +50,12 @@ impl<'a> Dossier<'a> {
         }
         if let Some(changes) = self.changes {
             let (worse, better) = (changes.regressions().count(), changes.improvements().count());
+            let unmatched = match changes.unmatched {
+                0 => String::new(),
+                n => format!("; {n} not compared, since only one of the two has them"),
+            };
             lines.push(Line::plain(format!(
-                "Against the baseline: {} compared, {worse} worse, {better} better.",
+                "Against the baseline: {} compared, {worse} worse, {better} better{unmatched}.",
                 show::count(changes.all.len(), "measure")
             )));
             lines.extend(changes.regressions().map(|compared| {
@@ -60,6 +64,11 @@ impl<'a> Dossier<'a> {
             }));
         }
         lines
+    }
+
+    /// Returns the number of measures that are worse than in an earlier evaluation.
+    fn regressions(&self) -> usize {
+        self.changes.map_or(0, |changes| changes.regressions().count())
     }
 
     /// Returns a description of the figures: the subjects, the number of runs, the engine, and the
@@ -113,6 +122,12 @@ impl<'a> Dossier<'a> {
             if case.planned.impossible[i].is_some() {
                 *text = show::NONE.into();
             }
+        }
+        if row.without[0] > 0
+            && !row.values[0].is_empty()
+            && let Some(lacks) = row.lacks()
+        {
+            texts[0] += &format!(", {lacks}");
         }
         let key = result.key(case, row);
         for finding in [Finding::Better, Finding::Worse, Finding::Moved] {
@@ -176,17 +191,7 @@ impl<'a> Dossier<'a> {
     fn commands(&self, result: &PackResult, case: &CaseResult) -> [String; 2] {
         let order = &self.evaluation.order;
         let (_, definition) = case.planned.within(&result.pack);
-        let pack = result.pack.directory.as_deref().unwrap_or(&result.pack.name);
-        let mut evaluate = format!(
-            "accord evaluate --pack {pack} --case {} --subject '{}'",
-            definition.name, order.subjects[0].label
-        );
-        let rivals: Vec<&str> = order.subjects[1..].iter().map(|s| s.label.as_str()).collect();
-        if !rivals.is_empty() {
-            evaluate += &format!(" --against '{}'", rivals.join(","));
-        }
-        evaluate +=
-            &format!(" --tier {} --seed {} --reps {}", order.tier.name(), order.seed, order.reps);
+        let evaluate = evaluate_command(&result.pack, definition, order);
         let run = run_command(&result.pack, definition, &order.subjects[0], order);
         [evaluate, run]
     }

@@ -133,7 +133,7 @@ impl Dossier<'_> {
             lines.push(Line { outcome: Some(outcome), ..Line::plain(limit.line) });
         }
         lines.extend(self.not_measured());
-        lines.push(Line::plain(e.conclusion()));
+        lines.push(Line::plain(e.conclusion_with(self.regressions())));
         lines
     }
 
