@@ -106,7 +106,7 @@ impl Property {
     /// Makes the expectation of a scenario fail where the property is broken. Expectations hold at their
     /// bound, so that of a strict property is the least step beyond it.
     pub fn sharpen(&self, scenario: &mut Scenario) {
-        let step = match self.metric.unit() {
+        let step: f64 = match self.metric.unit() {
             MetricUnit::BitPerSecond | MetricUnit::Bytes => 1.0,
             MetricUnit::Seconds => 1e-12,
             MetricUnit::Packets | MetricUnit::Ratio => 1e-9,
