@@ -24,7 +24,8 @@ pub fn has_live(options: &RunOptions, points: &[Scenario]) -> bool {
     engines(&options.engine, points).contains(&Engine::Live)
 }
 
-/// Returns the runs of an interrupted command next to `dir`. `live` tells whether it makes live runs.
+/// Returns the runs of an interrupted command next to `dir`. `live` is true if the command
+/// makes live runs.
 pub fn keep(dir: &Path, options: &RunOptions, live: bool, build: &str) -> Result<Kept, Failure> {
     // A run that skips time is not equal to a whole one.
     let build = match &options.skip {

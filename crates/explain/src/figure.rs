@@ -34,7 +34,7 @@ pub(crate) enum Wanted {
     Reference,
     /// The scenario expects some other value of the engine in question.
     Measured,
-    /// It is a standard value, which an engine need not have.
+    /// A standard value, which an engine need not have.
     Standard,
 }
 

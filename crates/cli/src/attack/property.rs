@@ -104,7 +104,7 @@ impl Property {
     }
 
     /// Makes the expectation of a scenario fail where the property is broken. Expectations hold at their
-    /// bound, so that of a strict property is the least step beyond it.
+    /// bound, and a strict property does not: its bound moves by the least step.
     pub fn sharpen(&self, scenario: &mut Scenario) {
         let step: f64 = match self.metric.unit() {
             MetricUnit::BitPerSecond | MetricUnit::Bytes => 1.0,
