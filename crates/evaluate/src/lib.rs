@@ -17,10 +17,10 @@ pub mod rule;
 mod subject;
 mod trial;
 
+pub use command::{evaluate_command, run_command};
 pub use judge::{Judged, LimitVerdict, Outcome, SectionVerdict, judge, need};
 pub use kept::Measurements;
 pub use pack::{Pack, Tier};
-pub use command::{evaluate_command, run_command};
 pub use plan::{Margin, Order, Plan, Planned, Trial};
 pub use program::{Instances, Launch};
 pub use subject::{NoSubject, Outside, Subject};
