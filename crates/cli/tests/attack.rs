@@ -143,9 +143,6 @@ fn a_value_at_the_bound_breaks_a_strict_property() {
     // The scenario that is written fails, too.
     accord(dir.path(), &["run", "attack-mine.toml", "-e", "packet", "-q"]).with(1);
     attack("backlog_max < 1 GB").with(0);
-    fs::remove_file(dir.path().join("attack-mine.toml")).expect("written");
-    attack("utilisation < 0").with(1);
-    accord(dir.path(), &["run", "attack-mine.toml", "-e", "packet", "-q"]).with(1);
 }
 
 /// A transfer that does not end by the end of the run takes longer than any bound.
@@ -166,10 +163,10 @@ fn a_transfer_that_does_not_end_breaks_a_property_of_its_time() {
 /// holds.
 #[test]
 fn runs_without_a_value_are_counted() {
-    let late = "controller = \"newreno\"\nstart = \"1 s\"";
+    let late = "controller = \"newreno\"\nstart = \"0.5 s\"";
     let scenario = SCENARIO
         .replace("controller = \"newreno\"", late)
-        .replace("duration = \"20 s\"", "duration = \"4 s\"\nsteady = [\"2 s\", \"3 s\"]");
+        .replace("duration = \"20 s\"", "duration = \"4 s\"\nsteady = [\"1 s\", \"2 s\"]");
     let dir = folder(&[("mine.toml", &scenario)]);
     let vary = "flow.all.start=0 s..3.9 s";
     let attack = ["attack", "mine.toml", "-p", "rtt < 100 s", "--vary", vary, "--runs", "16"];

@@ -114,7 +114,12 @@ impl Property {
         let step = step.max(1e-9 * self.bound.abs());
         let first = scenario.expectations.first_mut().filter(|_| self.strict);
         if let Some(Target::Range { min, max }) = first.map(|e| &mut e.target) {
-            if self.at_least { *min += step } else { *max -= step }
+            if self.at_least {
+                *min += step;
+            } else {
+                // A bound below zero would not be readable.
+                *max = (*max - step).max(0.0);
+            }
         }
     }
 
