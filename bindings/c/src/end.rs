@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString, c_int, c_void};
 use std::io::Write;
 use std::mem::{offset_of, size_of};
 
-/// The bytes behind the room of a datagram that no stack may change.
+/// The number of bytes behind a datagram's buffer, which no stack may change.
 const GUARD: usize = 64;
 /// The contents of these bytes.
 const GUARDED: u8 = 0xa5;
@@ -79,10 +79,10 @@ struct End {
     stack: AccordStack,
     /// The result of `open`.
     end: *mut c_void,
-    /// The room of a datagram, and bytes behind it that stay as they are.
+    /// The buffer of a datagram, and the bytes behind it that must stay unchanged.
     buffer: Vec<u8>,
     room: usize,
-    /// The log, which the stack has a pointer to.
+    /// The log, to which the stack has a pointer.
     log: *mut AccordLog,
     fault: Option<String>,
 }
@@ -125,7 +125,7 @@ impl End {
         Ok(end)
     }
 
-    /// Returns the fault of what `poll` returned, if it has one.
+    /// Returns the fault of the result of `poll`, if it has one.
     fn fault_of(&self, length: isize, ecn: u8) -> Option<String> {
         let room = self.room;
         if self.buffer[room..].iter().any(|byte| *byte != GUARDED) {

@@ -44,7 +44,7 @@ fn c_text(text: &str) -> CString {
 }
 
 impl State {
-    /// Notes why a call failed.
+    /// Records the reason why a call failed.
     fn fail(&mut self, status: AccordStatus, why: &str) -> AccordStatus {
         self.message = c_text(why);
         status

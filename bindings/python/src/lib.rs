@@ -21,8 +21,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Runs the program `accord` with these arguments, the first of which is its name, and with classes of
-/// Python. Returns the exit code. `identity` is that of the program together with the code of the classes.
+/// Runs the program `accord` with these arguments, of which the first is its name, and with Python classes. Returns
+/// the exit code. `identity` is that of the program together with the code of the classes.
 #[pyfunction]
 fn program(
     py: Python<'_>,

@@ -1,6 +1,6 @@
 //! The scenarios and packs of evaluations that come with Accord, with their recorded results.
 //!
-//! The texts are statics, because the value of a constant may be in a program once per use.
+//! The texts are statics, because a program may contain a constant once per use.
 
 use accord_report::Papers;
 

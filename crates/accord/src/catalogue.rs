@@ -14,9 +14,8 @@ pub fn catalogue() -> Catalogue {
 /// ones. They are kept until the program ends.
 ///
 /// # Panics
-/// Panics if two families have the same name, if one has no maker of its kind, or if one has
-/// defaults that its own table rejects. These are errors of the author, and are detected before
-/// anything runs.
+/// Panics if two families have the same name, if one has no maker of its kind, or if one has defaults that
+/// its own table rejects. These are the author's errors, and are detected before anything runs.
 pub fn catalogue_with(
     controllers: &[&'static Family],
     disciplines: &[&'static Family],

@@ -6,8 +6,8 @@ use accord_report::Cell;
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
 
-/// Returns the margins of a scenario's equilibrium in the middle of its steady part. With an observer,
-/// packets are also run. The caller fills in the place and the values of the parameters.
+/// Returns the margins of a scenario's equilibrium in the middle of its steady part. With an observer, also runs
+/// packets. The caller fills in the place and the values of the parameters.
 pub fn cell(scenario: &Scenario, packets: Option<&mut dyn Observer>) -> Cell {
     let mut cell = Cell {
         at: Vec::new(),

@@ -14,7 +14,7 @@ pub enum Error {
     /// The scenario is wrong. Each error has its place.
     #[error(transparent)]
     Scenario(#[from] Errors),
-    /// The scenario was made or changed by a program and is unsound.
+    /// A program made or changed the scenario, which is unsound.
     #[error("the scenario: {0}")]
     Unsound(String),
     /// There is neither a file nor a built-in scenario of that name.

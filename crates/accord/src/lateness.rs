@@ -1,8 +1,8 @@
-//! The check whether a late live run may be judged after all.
+//! The check of whether a late live run may be judged after all.
 //!
-//! A fixed limit of lateness is a poor criterion: a millisecond matters if a packet takes 10 µs,
-//! but not if it takes 8 ms. So the packet engine repeats the lateness of the machine, and the
-//! effect on each value is compared with its tolerance.
+//! A fixed limit of lateness is a poor criterion: a millisecond matters if a packet takes 10 µs, but not if
+//! it takes 8 ms. The packet engine therefore repeats the lateness of the machine, and the effect on each
+//! value is compared with its tolerance.
 
 use crate::Error;
 use accord_record::{Interrupted, Observer, Run};

@@ -18,8 +18,7 @@
 //! # Ok::<(), accord::Error>(())
 //! ```
 //!
-//! Targets without sockets, such as WebAssembly, have everything except the live engine and run
-//! directories.
+//! Targets without sockets, such as WebAssembly, lack only the live engine and run directories.
 //!
 //! The rest is in the modules below. Each is a separate crate that can be used by itself.
 //!

@@ -5,8 +5,8 @@ use crate::built_in::{BUILT_IN, PACK_FILES};
 use accord_language::File;
 use std::path::Path;
 
-/// Reads the scenario in the file of this name, or else the built-in one with this id, or else the
-/// scenario PACK/NAME of an evaluation's built-in pack.
+/// Reads the scenario in the file of this name. Otherwise, reads the built-in one with this id, or the
+/// scenario PACK/NAME of a built-in pack of evaluations.
 ///
 /// # Errors
 /// Fails if the scenario does not exist, or if its text is not TOML.
@@ -25,7 +25,7 @@ pub fn load(name: &str) -> Result<File, Error> {
 /// Applies settings of the form PATH=VALUE.
 ///
 /// # Errors
-/// Fails if a setting has another form or its path leads nowhere.
+/// Fails if a setting has another form or its path does not exist.
 pub fn set(file: &mut File, settings: &[impl AsRef<str>]) -> Result<(), Error> {
     for setting in settings.iter().map(AsRef::as_ref) {
         let split = setting.split_once('=');

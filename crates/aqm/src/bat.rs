@@ -103,8 +103,7 @@ pub(crate) fn check(values: &Values) -> Result<(), String> {
 /// The shortest period. A shorter one would dominate the cost of a simulation.
 pub(crate) const SHORTEST: Duration = Duration::from_us(10);
 
-/// The duration of traffic at the link's rate that substitutes for a buffer of unknown size in
-/// bytes.
+/// The duration of traffic at the link's rate that stands in for a buffer of unknown size in bytes.
 const UNKNOWN_BUFFER: Duration = Duration::from_ms(20);
 
 /// Bandwidth allocation.

@@ -195,7 +195,7 @@ impl Aqm for DualPi2 {
         Some(self.updated + self.period)
     }
 
-    /// Only keeps the time. The port, which has the queues, updates the probability.
+    /// Only keeps the time. The port has the queues, so it updates the probability.
     fn on_timer(&mut self, _: &QueueView, now: Time) {
         self.updated = now;
     }

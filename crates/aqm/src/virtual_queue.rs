@@ -1,4 +1,4 @@
-//! A virtual queue: real arrivals, served in computation at a virtual capacity.
+//! A virtual queue: a computed queue of real arrivals, served at a virtual capacity.
 //!
 //! [`Avq`](crate::Avq) and [`Avd`](crate::Avd) share it, but each adapts the capacity in its own
 //! way.

@@ -338,7 +338,7 @@ pub enum Kind {
 
 #[derive(Subcommand)]
 pub enum LabCommand {
-    /// Grades what students handed in, and prints a table of the class.
+    /// Grades the work that students handed in, and prints a table of the class.
     ///
     /// Reads the files in a folder, finds the lines that the laboratory's button Hand in wrote, and reruns
     /// each attempt at an exercise. A signature shows whether a line was changed, not who wrote it.

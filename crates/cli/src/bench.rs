@@ -37,7 +37,7 @@ const FILES: [(&str, &str); 9] = [
     ("web-500", include_str!("../benches/web-500.toml")),
 ];
 
-/// The queue disciplines of further workloads, which are otherwise the first.
+/// The queue disciplines of further workloads, which otherwise equal the first.
 const DISCIPLINES: [&str; 8] = ["red", "pie", "codel", "fq-codel", "avq", "avd", "rem", "bat"];
 
 fn works() -> impl Iterator<Item = Work> {

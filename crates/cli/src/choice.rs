@@ -3,7 +3,7 @@
 use accord::family::Objective;
 use accord::scenario::{Engine, Scenario};
 
-/// Returns the settings that give all groups of flows a controller, but for those that react to nothing.
+/// Returns the settings that give a controller to all groups of flows except those that react to nothing.
 pub fn controllers(controller: &str, points: &[Scenario]) -> Vec<String> {
     let scenario = &points[0];
     let groups = scenario.groups.iter().filter(|group| {

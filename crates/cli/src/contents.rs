@@ -18,7 +18,7 @@ pub fn contents(path: &Path, most: usize) -> Result<Vec<u8>, Failure> {
     }
 }
 
-/// Returns true if more than an eighth of the beginning of a file are control characters. Text in
+/// Returns true if more than an eighth of the beginning of a file is control characters. Text in
 /// UTF-16, gzip files and captures are not binary.
 fn is_binary(head: &[u8]) -> bool {
     if Format::guess(head) == Some(Format::Pcap) {

@@ -20,8 +20,8 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The most runs of a command whose samples are all kept. Of more, the first points keep theirs, for the plots
-/// of the page.
+/// The most runs of a command whose samples are all kept. Beyond that only the first points keep theirs, for the
+/// plots of the page.
 pub const MOST_SAMPLED: usize = 200;
 /// The runs that are made together, and then reduced to their means.
 pub const AT_ONCE: usize = 64;

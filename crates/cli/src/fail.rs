@@ -36,8 +36,8 @@ impl Failure {
         Failure::Other { message: message.to_string(), hint: None }
     }
 
-    /// Returns the failure of a command that the user gave, unless it succeeded: with its exit code, or as
-    /// shells have it 128 and the signal that ended it.
+    /// Returns the failure of a command that the user gave, unless it succeeded: with its exit code or, as in
+    /// shells, 128 plus the signal that ended it.
     #[cfg_attr(not(target_os = "linux"), allow(dead_code))]
     pub fn of_command(status: ExitStatus) -> Result<(), Failure> {
         if status.success() {

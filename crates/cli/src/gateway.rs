@@ -167,7 +167,7 @@ mod parts {
         Ok(true)
     }
 
-    /// Makes a folder if it is not there, such as /etc/accord on a new machine.
+    /// Creates a folder if it does not exist, such as /etc/accord on a new machine.
     fn make(folder: &Path) -> Result<(), Failure> {
         if folder.as_os_str().is_empty() {
             return Ok(());

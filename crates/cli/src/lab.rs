@@ -40,7 +40,7 @@ pub fn run(args: Lab, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(true)
 }
 
-/// Grades what students handed in.
+/// Grades the work that students handed in.
 #[cfg(feature = "lab")]
 fn grade(folder: &Path, csv: Option<&Path>, catalogue: &Catalogue) -> Result<bool, Failure> {
     use crate::output::{data, note};

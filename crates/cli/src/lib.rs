@@ -76,9 +76,9 @@ pub fn main_with(controllers: &[&'static Family], disciplines: &[&'static Family
     ExitCode::from(code)
 }
 
-/// Prepares the process: a limit on the size of files becomes an error, and threads are started while a
-/// failure can be reported. A gateway and the guard of an emulation take their signals from a process of one
-/// thread: another one would be ended by them.
+/// Prepares the process: a limit on the size of files becomes an error, and threads are started while a failure can
+/// be reported. A gateway and the guard of an emulation take their signals in a process of one thread: another
+/// thread would be ended by them.
 fn prepared() -> Result<(), Failure> {
     let limits = accord::files::limits_are_errors();
     limits.map_err(|e| Failure::Unable(format!("signals cannot be set up: {e}")))?;

@@ -191,7 +191,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// The remains of an experiment after its series are written.
+/// The parts of an experiment that are kept after its series are written.
 struct Reproduced {
     id: String,
     tally: Tally,

@@ -94,8 +94,8 @@ pub fn vacant(
 /// The largest number of directories of one name.
 const MOST_NUMBERED: usize = 1000;
 
-/// Returns a run in a directory that these scenarios do not make, in words. A scenario that draws start
-/// times has another hash with another seed.
+/// Describes a run in a directory that these scenarios would not make. A scenario that draws start times has
+/// another hash with another seed.
 fn other_run(dir: &Path, new: &[Vec<Scenario>], options: &RunOptions) -> Option<String> {
     let engines = engines(&options.engine, &new[0]);
     replaced(dir, &new.iter().flatten().collect::<Vec<_>>(), &engines)
@@ -203,7 +203,7 @@ mod tests {
     use super::*;
     use accord::live::Mode;
 
-    /// The identification is the same each time, of the linker or of the hash alike.
+    /// The identification is the same each time, be it the linker's or a hash.
     #[test]
     fn a_build_has_an_identification_of_sixteen_digits() {
         let found = build();
@@ -217,7 +217,7 @@ mod tests {
         let dir = Path::new("runs/mine");
         let kept = |live, is_live| {
             let options = RunOptions { live, ..RunOptions::default() };
-            format!("{:?}", keep(dir, &options, is_live, "build").expect("a name"))
+            format!("{:?}", keep(dir, &options, is_live, "build").ok().expect("a name"))
         };
         let usual = live_mode(None);
         assert_eq!(kept(None, true), kept(Some(usual), true));

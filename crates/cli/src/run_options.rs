@@ -109,7 +109,7 @@ pub fn seed(text: &str) -> Result<u64, String> {
     text.parse().map_err(wrong)
 }
 
-/// Parses the name of a metric, with the nearest one in the message about another.
+/// Parses the name of a metric. The error names the nearest one.
 fn quantity(text: &str) -> Result<Metric, String> {
     crate::plot::metric(text).map_err(|_| {
         let known = Metric::known().into_iter().map(Metric::name);

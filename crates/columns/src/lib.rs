@@ -1,9 +1,8 @@
 //! Tables with documented columns, as Parquet and CSV.
 //!
-//! A column has a [`Field`] (name, meaning, kind) and [`Cells`]. A [`Table`] is in memory. A
-//! [`Writer`] writes a longer table by groups of rows. In Parquet the meaning of a column is the
-//! metadata `accord.column.NAME`. A [`Reader`] returns the columns of a Parquet file, and an error
-//! if it is damaged.
+//! A column has a [`Field`] (name, meaning, kind) and [`Cells`]. A [`Table`] is in memory. A [`Writer`]
+//! writes a longer table in groups of rows. In Parquet, the metadata `accord.column.NAME` states the meaning
+//! of a column. A [`Reader`] returns the columns of a Parquet file, or an error if it is damaged.
 //!
 //! ```
 //! use accord_columns::{Cells, Format, Kind, Reader, Table};
@@ -143,7 +142,7 @@ impl<'a> Table<'a> {
         self.fields.iter().zip(&self.cells)
     }
 
-    /// Writes the table, whose name in Parquet is `name`.
+    /// Writes the table under the name `name` in Parquet.
     ///
     /// # Errors
     /// Returns the errors of `out`, and an error if columns differ in length.

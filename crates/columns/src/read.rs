@@ -51,8 +51,8 @@ impl Damaged {
     }
 }
 
-/// A Parquet file whose columns are as expected. Its methods for columns fail if the file is damaged. They
-/// panic if the group or a field of this kind is missing.
+/// A Parquet file whose columns are as expected. The methods that read columns fail if the file is damaged,
+/// and panic if the group or a field of this kind is missing.
 pub struct Reader {
     file: SerializedFileReader<File>,
     fields: Vec<Field>,

@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 /// A table under construction.
 ///
-/// The writer is not generic over its output. So the code of the Parquet library is compiled only
-/// once, with this crate, and optimised.
+/// The writer is not generic over its output, so the Parquet library is compiled only once, with this crate,
+/// and optimised.
 pub struct Writer<'w>(Open<'w>);
 
 type Out<'w> = &'w mut (dyn Write + Send);
@@ -31,8 +31,8 @@ enum Open<'w> {
 }
 
 impl<'w> Writer<'w> {
-    /// Begins a table. Its name in Parquet is `name`, and its metadata has `notes` (key and text)
-    /// in addition to the meanings of its columns.
+    /// Begins a table. Its name in Parquet is `name`. Its metadata contains `notes` (key and text) and the
+    /// meanings of its columns.
     ///
     /// # Errors
     /// Returns the errors of `out`.
@@ -123,7 +123,7 @@ fn write_rows(csv: &mut csv::Writer<Out>, cells: &[Cells], rows: usize) -> io::R
     Ok(())
 }
 
-/// Returns the cells in the form of CSV, row by row.
+/// Returns the cells as CSV text, row by row.
 fn texts<'c>(cells: &'c Cells<'c>) -> Box<dyn Iterator<Item = Cow<'c, str>> + 'c> {
     fn repeat<'c, T>(
         runs: &'c [(T, usize)],

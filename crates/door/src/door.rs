@@ -2,7 +2,8 @@
 //!
 //! Each client has a thread, which reads its request and passes it to the program's thread. That thread
 //! answers when it has time. A client has a second in total for its request and a second for the answer. At
-//! most [`MOST`] are served at once. The oldest one that has not sent its request makes room for another.
+//! most [`MOST`] are served at once. To make room for another, the oldest one that has not sent its request
+//! is dropped.
 
 use socket2::Socket;
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 
 /// The maximum time for a client's request, and for an answer.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The most clients that are served at once.
+/// The maximum number of clients served at once.
 const MOST: usize = 64;
 /// The maximum length of a request.
 const LONGEST_REQUEST: usize = 4096;
@@ -38,7 +39,7 @@ pub enum Error {
 /// A request, and the channel for its answer: the HTTP status and the text.
 #[derive(Debug)]
 pub struct Request<A> {
-    /// The content.
+    /// The content of the request.
     pub ask: A,
     /// The channel for the answer.
     pub answer: Sender<(u16, String)>,
@@ -133,7 +134,7 @@ impl<A: Send + 'static> Door<A> {
 impl<A> Drop for Door<A> {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::Relaxed);
-        // This is a last client, for which the thread waits.
+        // The thread waits for a client, and this is the last one.
         match &self.place {
             Place::Path(path, own) => {
                 let _ = UnixStream::connect(path);
@@ -326,8 +327,8 @@ mod tests {
         }
     }
 
-    /// Any number of silent clients does not delay another one. All of them connect before it, and none of
-    /// them has timed out when it is answered.
+    /// No number of silent clients delays another one. All of them connect before it, and none of them has
+    /// timed out when it is answered.
     #[test]
     fn idle_clients_do_not_delay_others() {
         let any = "127.0.0.1:0".parse().expect("an address");

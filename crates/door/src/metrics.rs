@@ -61,11 +61,11 @@ pub struct Metric<T> {
     pub kind: &'static str,
     /// The description.
     pub help: &'static str,
-    /// Returns its value, if there is one.
+    /// Returns the metric's value, if there is one.
     pub read: fn(&T) -> Option<f64>,
 }
 
-/// A value that is a sample of a metric. Truth is 1.
+/// A value that is a sample of a metric. `true` is 1.
 pub trait Sample {
     /// Returns the sample, if there is one.
     fn sample(&self) -> Option<f64>;

@@ -4,13 +4,13 @@ use std::fmt::Write;
 
 /// The state of a program.
 pub trait State {
-    /// Returns it as JSON.
+    /// Returns the state as JSON.
     fn json(&self) -> String;
 
-    /// Returns it as a table for people.
+    /// Returns the state as a table for people.
     fn table(&self) -> String;
 
-    /// Returns it in the text format of Prometheus.
+    /// Returns the state in the text format of Prometheus.
     fn metrics(&self) -> String;
 }
 
@@ -65,8 +65,7 @@ impl<C> Ask<C> {
         }
     }
 
-    /// Reads a request for metrics. Others are rejected, because any user of the host can make
-    /// requests.
+    /// Reads a request for metrics. Rejects others, because any user of the host can make requests.
     ///
     /// # Errors
     /// Fails with the HTTP status of the error.

@@ -1,8 +1,8 @@
 //! Links and ends of flows, built from a scenario for every engine that moves packets.
 //!
-//! The simulator and the live engine have their own clocks and their own storage of packets. They
-//! share the rest: the treatment of a packet by a link ([`port`], [`Loss`], [`InOrder`]), the use
-//! of a sender by an application ([`Session`]), and the readings of both for the record.
+//! The simulator and the live engine have their own clocks and their own storage of packets. They share the
+//! rest: how a link treats a packet ([`port`], [`Loss`], [`InOrder`]), how an application uses a sender
+//! ([`Session`]), and the readings of both for the record.
 //!
 //! An engine adds a clock and storage for its packets:
 //!

@@ -6,7 +6,7 @@ use accord_scenario::{self as scenario, Link, LinkId, OPPORTUNITY, Scenario};
 use accord_traffic::{Dice, Purpose, secret};
 use accord_units::{Duration, Time};
 
-/// Creates the port of a link in the form that holds packets.
+/// Creates a link's port, in the form that holds packets.
 pub fn port<P: PortPacket>(scenario: &Scenario, id: LinkId) -> Port<P> {
     let (link, seed) = (&scenario.links[id], scenario.seed);
     let port = Port::with_service(service(link), limit(link), aqm(link), tie(id, seed));
@@ -46,7 +46,7 @@ pub fn port_state(link: &Link, id: LinkId, seed: u64) -> PortState {
     PortState::new(Service::new(link.rate), limit(link), tie(id, seed))
 }
 
-/// Creates the port of a link as a timeline, which must support all features of the link.
+/// Creates a link's port as a timeline, which must support all features of the link.
 pub fn timeline(link: &Link, id: LinkId, seed: u64) -> Timeline {
     Timeline::new(link.rate, limit(link), aqm(link), tie(id, seed))
 }

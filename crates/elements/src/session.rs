@@ -7,8 +7,8 @@ use accord_units::{Rate, Time};
 /// An application with its start, its stop and the transfer for which it waits.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
-    /// The application, from its start until it has no more to do. Of a large number of flows, most
-    /// are not under way at the same time.
+    /// The application, from its start until it has no more to do. It is boxed, because most of a large
+    /// number of flows are not under way at the same time.
     application: Option<Box<Application>>,
     started: bool,
     stopped: bool,
@@ -43,7 +43,7 @@ impl Session {
         self.stopped
     }
 
-    /// Returns whether the application has stopped, or all of its only transfer has been delivered.
+    /// Returns whether the application has stopped, or its only transfer has been fully delivered.
     #[inline]
     pub fn has_ended(&self) -> bool {
         self.stopped || self.done

@@ -5,7 +5,7 @@ use accord_scenario::{Jitter, Link, LinkId, Reorder};
 use accord_traffic::{Dice, Purpose};
 use accord_units::{Duration, Time};
 
-/// A wire on which the delay of packets is not just the propagation delay.
+/// A wire on which packets take longer than the propagation delay.
 #[derive(Clone, Debug)]
 pub struct Transit {
     order: InOrder,

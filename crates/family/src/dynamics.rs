@@ -10,9 +10,9 @@ use std::f64::consts::LN_2;
 /// The differential equations of a [`Family`](crate::Family), for given parameters.
 #[derive(Clone, Copy, Debug)]
 pub enum Dynamics {
-    /// A controller's.
+    /// The equations of a controller.
     Window(fn(&Values, &FlowFacts) -> WindowDynamics),
-    /// A queue discipline's.
+    /// The equations of a queue discipline.
     Queue(fn(&Values, &QueueFacts) -> QueueDynamics),
     /// No equations. The text gives users the reason, as the second half of a sentence.
     Missing(&'static str),
@@ -258,7 +258,7 @@ pub enum QueueLaw {
         max: f64,
         /// The size of a unit of the thresholds, in bytes.
         unit: f64,
-        /// Bytes of a packet.
+        /// The size of a packet, in bytes.
         packet: f64,
         /// ln(1 − w), w the weight of a packet in the average.
         ln_keep: f64,
@@ -272,9 +272,9 @@ pub enum QueueLaw {
     Codel {
         /// The longest acceptable sojourn time, in seconds.
         target: f64,
-        /// In seconds.
+        /// The interval, in seconds.
         interval: f64,
-        /// Bytes of a packet.
+        /// The size of a packet, in bytes.
         packet: f64,
     },
 }

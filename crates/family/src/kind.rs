@@ -93,7 +93,7 @@ impl Param {
         Param { meaning, ..self }
     }
 
-    /// Returns it with documentation.
+    /// Returns the parameter with documentation.
     pub const fn doc(self, doc: &'static str) -> Param {
         Param { doc, ..self }
     }

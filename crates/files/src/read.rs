@@ -9,8 +9,7 @@ use std::path::Path;
 /// A reader should still take no more than `most` bytes, since a file can grow.
 ///
 /// # Errors
-/// Fails without reading for a pipe, a device, a directory or a larger file. Also fails if the
-/// system does.
+/// Fails, without reading, for a pipe, a device, a directory or a larger file. Also fails on an I/O error.
 pub fn open(path: &Path, most: u64) -> io::Result<File> {
     // Even opening a device can have an effect.
     check(&fs::metadata(path)?, most)?;
@@ -41,7 +40,7 @@ pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 /// Reads a plain file of at most `most` bytes of UTF-8.
 ///
 /// # Errors
-/// Fails as [`open`] does, and for other text.
+/// Fails as [`open`] does, and if the text is not UTF-8.
 pub fn read_text(path: &Path, most: u64) -> io::Result<String> {
     let not_text = |_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(read(path, most)?).map_err(not_text)

@@ -6,7 +6,7 @@ use std::io::{self, Error, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The number of files from which a single call syncs the whole file system, in place of a call per file.
+/// The number of files from which a single call syncs the whole file system, instead of one call per file.
 /// Each call costs a write to the journal, a millisecond or more.
 const MANY: usize = 32;
 /// The number of consecutive links above which they count as a cycle.
@@ -29,7 +29,7 @@ impl Whole {
     /// and writes directly to a pipe or a device.
     ///
     /// # Errors
-    /// Fails if a file there is not writable, and if the system fails.
+    /// Fails if a file there is not writable, and on an I/O error.
     pub fn replace(path: &Path) -> io::Result<Whole> {
         Whole::begin(path, true, false)
     }
@@ -37,7 +37,7 @@ impl Whole {
     /// Begins a file that does not yet exist.
     ///
     /// # Errors
-    /// Fails with [`ErrorKind::AlreadyExists`] if it exists, and if the system fails.
+    /// Fails with [`ErrorKind::AlreadyExists`] if it exists, and on an I/O error.
     pub fn create(path: &Path) -> io::Result<Whole> {
         Whole::begin(path, false, false)
     }
@@ -46,7 +46,7 @@ impl Whole {
         if !replaces && path.symlink_metadata().is_ok() {
             return Err(taken());
         }
-        // This precedes following links, because /dev/stdout leads to a pipe without a name.
+        // This comes before links are followed, because /dev/stdout leads to a pipe without a name.
         let there = fs::metadata(path).ok();
         if there.as_ref().is_some_and(|there| !there.is_file()) {
             return Ok(Whole { path: path.into(), target: path.into(), replaces });
@@ -79,10 +79,10 @@ impl Whole {
         Ok(whole)
     }
 
-    /// Opens the file to write at its end. The contents do not count before [`Whole::finish`].
+    /// Opens the file for appending. The contents do not count before [`Whole::finish`].
     ///
     /// # Errors
-    /// Fails if the system does.
+    /// Fails on an I/O error.
     pub fn open(&self) -> io::Result<File> {
         OpenOptions::new().append(true).open(&self.path)
     }
@@ -90,8 +90,7 @@ impl Whole {
     /// Syncs the file to disk, and gives it its name.
     ///
     /// # Errors
-    /// Fails if the target exists and must not be replaced, and if the system fails. An earlier
-    /// file stays.
+    /// Fails if the target exists and must not be replaced, and on an I/O error. An earlier file stays.
     pub fn finish(self) -> io::Result<()> {
         finish_all(vec![self])
     }
@@ -171,10 +170,10 @@ pub fn write_secret(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Writes or replaces a whole file that only its owner can read, without waiting for the disk. After a power
-/// cut the file may be empty. So it is for dispensable data, in a thread that must not wait.
+/// cut the file may be empty. Use it for dispensable data, in a thread that must not wait.
 ///
 /// # Errors
-/// Fails as [`Whole::replace`] does, and if the system fails.
+/// Fails as [`Whole::replace`] does.
 pub fn write_unsynced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let whole = Whole::begin(path, true, true)?;
     whole.open()?.write_all(bytes)?;
@@ -186,27 +185,27 @@ fn fill(whole: Whole, bytes: &[u8]) -> io::Result<()> {
     whole.finish()
 }
 
-/// Opens a log to write at its end, and first empties it if `fresh`. The reader of the log must
-/// recognise truncated lines.
+/// Opens a log for appending, and empties it first if `fresh`. The reader of the log must recognise truncated
+/// lines.
 ///
 /// # Errors
-/// Fails if the system does.
+/// Fails on an I/O error.
 pub fn open_log(path: &Path, fresh: bool) -> io::Result<File> {
     OpenOptions::new().create(true).write(true).truncate(fresh).append(!fresh).open(path)
 }
 
-/// Creates a file in a directory that [`publish`] moves to its place.
+/// Creates a file in a directory that [`publish`] will move into place.
 ///
 /// # Errors
-/// Fails if the system does.
+/// Fails on an I/O error.
 pub fn create_within(directory: &Path, name: &str) -> io::Result<File> {
     File::create(directory.join(name))
 }
 
-/// Creates a directory and missing ones above it, and syncs their names to disk.
+/// Creates a directory and its missing parents, and syncs their names to disk.
 ///
 /// # Errors
-/// Fails if the system does.
+/// Fails on an I/O error.
 pub fn create_dirs(path: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = path.ancestors().take_while(|p| is_missing(p)).collect();
     if missing.is_empty() && !path.is_file() {
@@ -224,7 +223,7 @@ fn is_missing(path: &Path) -> bool {
 /// new directory before the old one loses its name, and the new name before the old directory is removed.
 ///
 /// # Errors
-/// Fails if the system does. The old directory then stays.
+/// Fails on an I/O error. The old directory then stays.
 pub fn publish(partial: &Path, target: &Path) -> io::Result<()> {
     sync(partial)?;
     if !is_missing(target) && exchange(partial, target).is_ok() {
@@ -244,7 +243,7 @@ pub fn publish(partial: &Path, target: &Path) -> io::Result<()> {
     synced
 }
 
-/// Swaps two directories atomically, so there is a directory at any time.
+/// Swaps two directories atomically, so one exists at any time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn exchange(a: &Path, b: &Path) -> io::Result<()> {
     use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
@@ -259,7 +258,7 @@ fn exchange(_: &Path, _: &Path) -> io::Result<()> {
 /// Syncs a file, or a directory with all its contents, to disk.
 ///
 /// # Errors
-/// Fails if the system does.
+/// Fails on an I/O error.
 pub fn sync(path: &Path) -> io::Result<()> {
     let (mut files, mut directories) = (Vec::new(), Vec::new());
     collect(path, &mut files, &mut directories)?;
@@ -379,9 +378,8 @@ pub fn temporary(path: &Path, what: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Removes partial files and directories that are `ours`, left next to `target` by a program that
-/// was killed while writing. One stays if its process is alive, or if the system does not reveal
-/// whether it is.
+/// Removes partial files and directories that are `ours`, left next to `target` by a program that was killed
+/// while writing. Those of a process that is alive, or may be, stay.
 pub fn sweep_away(target: &Path, ours: impl Fn(&Path) -> bool) {
     let Some(name) = target.file_name() else {
         return;
@@ -415,11 +413,11 @@ pub fn remove(path: &Path) {
     let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
-/// Makes a write beyond the system's limit for a file's size an error, in place of a signal that ends the
-/// process. This applies to this thread and those that it starts from now on.
+/// Turns a write beyond the system's limit on file size into an error, instead of a signal that ends the
+/// process. This applies to this thread and to threads that it starts from now on.
 ///
 /// # Errors
-/// Fails if the system does.
+/// Fails on an I/O error.
 pub fn limits_are_errors() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {

@@ -4,7 +4,7 @@ use crate::law::{Control, Seen, Window};
 use accord_family::WindowLaw;
 
 impl Control {
-    /// Advances the window by a step of `h`, with the signals at both its ends.
+    /// Advances the window by a step of `h`, with the signals at both ends of the step.
     #[inline]
     pub(crate) fn advance(
         &self,

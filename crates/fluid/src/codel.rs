@@ -21,7 +21,7 @@ const HALF: f64 = 0.5;
 /// The state of CoDel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Codel {
-    /// The duration of the sojourn time's stay above the target.
+    /// The time for which the sojourn time has been above the target.
     above: f64,
     dropping: bool,
     /// C − 1/2 at the start of the episode, and the n drops since.
@@ -32,8 +32,8 @@ pub(crate) struct Codel {
 }
 
 impl Codel {
-    /// Returns the number of packets dropped in a step of `h`; `late` is true if the sojourn time
-    /// is above the target.
+    /// Returns the number of packets dropped in a step of `h`. `late` says whether the sojourn time is above
+    /// the target.
     pub fn drops(&mut self, late: bool, interval: f64, h: f64) -> f64 {
         self.above = if late { self.above + h } else { 0.0 };
         if self.above < interval {

@@ -7,13 +7,13 @@
 //! least_l ≤ p_l ≤ most_l,   y_l = c_l between the bounds, y_l ≤ c_l at the least, y_l ≥ c_l at the most
 //! ```
 //!
-//! The bounds are an empty queue, or one that the link has drained for a step, and a full buffer, or
-//! all arrivals so far.
+//! The lower bound is an empty queue, or one that the link has drained for a step. The upper bound is a full
+//! buffer, or all arrivals so far.
 //!
-//! For one queue the sum decreases in p and is convex, so Newton's method from below never
-//! overshoots. For several queues: Newton's method on the queues between their bounds, where a step
-//! beyond a bound becomes a step to it and the others are solved again, with the step halved while
-//! the residual grows; if that fails, sweeps over single queues.
+//! For one queue the sum decreases in p and is convex, so Newton's method from below never overshoots. For
+//! several queues, Newton's method is applied to the queues between their bounds. A step beyond a bound
+//! becomes a step to it, and the others are solved again. The step is halved while the residual grows. If
+//! that fails, single queues are swept.
 
 use crate::wide::{WIDTH, padded, total, wide};
 use nalgebra::{DMatrix, DVector};
@@ -25,7 +25,7 @@ pub(crate) struct Loads {
     classes: Vec<u32>,
     /// Windows at the queue times the number of flows, padded with zeros ([`padded`]).
     windows: Vec<f64>,
-    /// Round-trip times over empty queues, padded alike with arbitrary values.
+    /// Round-trip times over empty queues, padded likewise with arbitrary values.
     base_rtt: Vec<f64>,
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct Problem<'a> {
     pub routes: &'a Routes,
     /// True if no class passes more than one queue.
     pub crossed_once: bool,
-    /// Queues with a given delay: those of links that serve nothing, and those where nothing waits.
+    /// True for queues of given delay: those of links that serve nothing, and those where nothing waits.
     pub given: &'a [bool],
     /// The bounds of each delay.
     pub bounds: &'a [(f64, f64)],
@@ -134,7 +134,7 @@ const EXACT: f64 = 1e-13;
 const GOOD: f64 = 1e-9;
 /// The largest singular value that counts as zero.
 const SINGULAR: f64 = 1e-9;
-/// The step, in round-trip times, from which on the equations may be singular but for rounding.
+/// The step, in round-trip times, above which the equations may be singular except for rounding.
 const FAR: f64 = 100.0;
 
 impl Problem<'_> {
@@ -262,7 +262,7 @@ impl Problem<'_> {
         worst
     }
 
-    /// Takes a damped Newton step; returns `None` if no step reduces the residual.
+    /// Takes a damped Newton step. Returns `None` if no step reduces the residual.
     fn newton(&mut self, delay: &mut [f64], rate: &mut [f64], residual: f64) -> Option<f64> {
         let violated = |l: usize| self.violation(l, delay[l], rate[l] - self.capacity[l]) > 0.0;
         let inside = |l: usize| self.bounds[l].0 < delay[l] && delay[l] < self.bounds[l].1;
@@ -271,7 +271,7 @@ impl Problem<'_> {
         let mut moves: Vec<(usize, f64)> = Vec::new();
         loop {
             let step = self.linear(&active, &moves, delay, rate)?;
-            // A queue moves to its bound at most, and the others go by that.
+            // A queue moves no further than its bound, and the others take that into account.
             let beyond =
                 |&(&l, &step): &(&usize, &f64)| self.within(l, delay[l] + step) != delay[l] + step;
             let steps = active.iter().zip(&step);
@@ -344,8 +344,7 @@ impl Problem<'_> {
         let step = matrix.clone().lu().solve(&right);
         let step = match step.filter(|step| step.amax() <= FAR * longest) {
             Some(step) => step,
-            // Flows respond to sums of delays only, so the matrix may be singular: take the
-            // minimum-norm step.
+            // Flows respond only to sums of delays, so the matrix may be singular. The minimum-norm step is taken.
             None => matrix.svd(true, true).solve(&right, SINGULAR).ok()?,
         };
         Some(step.iter().copied().collect())

@@ -14,15 +14,14 @@
 //! this, for equidistant losses. W grows by at most half per round trip [RFC 9438 §4.2], and not for
 //! the flows that lose a packet in it.
 //!
-//! E is the mean over the flows of a class: (s − K)³ + 3·(s − K)·v²·s² if their times since a loss
-//! have the variance v²·s². The variance is 0.7·s² at random losses, and 0 if all flows lose
-//! together. With variance 0 the plateau is flat, and W converges ever more slowly: it is 5 % below
-//! equilibrium after 1000 s. The small variance used ([`AGES`]) avoids that, and leaves the return
-//! to W_max close to that of a single flow.
+//! E is the mean over the flows of a class: (s − K)³ + 3·(s − K)·v²·s² if their times since a loss have the
+//! variance v²·s². The variance is 0.7·s² at random losses, and 0 if all flows lose together. With variance
+//! 0, the plateau is flat and W converges ever more slowly: it is 5 % below equilibrium after 1000 s. The
+//! small variance used ([`AGES`]) avoids that, and keeps the return to W_max close to that of a single flow.
 //!
 //! Departures: fast convergence, and α = 1 beyond the window before the loss, are left out.
 
-/// The mean memory of the last loss of a class of flows.
+/// The mean memory that a class of flows has of the last loss.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Epoch {
     /// s.
@@ -47,14 +46,14 @@ const AGES: f64 = 0.05;
 const STEEPEST: f64 = 0.5;
 
 impl Epoch {
-    /// Begins congestion avoidance at a window that no loss has ended.
+    /// Begins congestion avoidance at a window that was reached without a loss.
     pub fn begin(cubic: &Cubic, window: f64) -> Epoch {
         let k = libm::cbrt(window * (1.0 - cubic.beta) / cubic.c);
         Epoch { since: k, w_max: window, w_est: window, k }
     }
 
-    /// Updates K after a change of W_max. A step of Halley's method takes a small change, up to a
-    /// relative error of 1e-13.
+    /// Updates K after a change of W_max. For a small change, a step of Halley's method suffices, with a
+    /// relative error of up to 1e-13.
     #[inline]
     fn update_k(&mut self, cubic: &Cubic) {
         let (cube, new) = (self.k.powi(3), self.w_max * (1.0 - cubic.beta) / cubic.c);

@@ -96,7 +96,7 @@ impl Discipline {
         }
     }
 
-    /// Takes a step of `h` in which `arrived` bytes come to a queue of `backlog` bytes.
+    /// Takes a step of `h`, in which `arrived` bytes arrive at a queue of `backlog` bytes.
     #[inline]
     pub(crate) fn step(&mut self, arrived: f64, backlog: f64, capacity: f64, h: f64) -> Refused {
         let refused = match self.law {
@@ -129,7 +129,7 @@ impl Discipline {
                 self.level = found + (self.level - found) * kept;
                 let (share, _) = self.share(self.level);
                 if share >= 1.0 {
-                    // RED drops every packet here, rather than marks it.
+                    // RED drops every packet here, instead of marking it.
                     return Refused { dropped: arrived, marked: 0.0 };
                 }
                 arrived * share
@@ -155,8 +155,7 @@ impl Discipline {
         self.level = (self.level + arrived - service).max(0.0);
     }
 
-    /// Returns the level at which RED's average is this backlog, in bytes; `None` for other
-    /// disciplines.
+    /// Returns the level at which RED's average is this backlog, in bytes. Returns `None` for other disciplines.
     pub fn average(&self, backlog: f64) -> Option<f64> {
         match self.law {
             QueueLaw::Red { unit, .. } => Some(backlog / unit),
@@ -164,8 +163,7 @@ impl Discipline {
         }
     }
 
-    /// Returns the probability that RED marks or drops at an average, or REM at a price, and its
-    /// slope.
+    /// Returns the probability of a mark or drop by RED at an average, or by REM at a price, and its slope.
     pub fn share(&self, level: f64) -> (f64, f64) {
         match self.law {
             QueueLaw::Rem { ln_phi, .. } => {

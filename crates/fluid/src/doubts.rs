@@ -1,4 +1,4 @@
-//! Notes on what packets of a run do and the fluid leaves out, by the means of the steady part.
+//! Notes on effects of packets that the fluid omits, from the means of the steady part of a run.
 
 use crate::law::Control;
 use crate::model::Model;
@@ -8,15 +8,15 @@ use accord_scenario::{Change, Entity, Flow, Metric, Scenario};
 use accord_units::Bytes;
 use std::collections::BTreeSet;
 
-/// The part of a queue or a round trip from which on an omission is worth a note.
+/// The fraction of a queue or a round trip above which an omission is worth a note.
 const COARSE: f64 = 0.05;
-/// The packets of a window of which half is too few for a fast retransmit.
+/// The window in packets below which half of it is too few for a fast retransmit.
 const SMALL: f64 = 8.0;
-/// The round-trip time from which on a measured base is worth a note, in seconds.
+/// The round-trip time above which a measured base is worth a note, in seconds.
 const LONG: f64 = 0.25;
-/// The part of a packet in a target from which on whole packets are worth a note.
+/// The ratio of a packet to a target above which whole packets are worth a note.
 const COARSE_TARGET: f64 = 0.4;
-/// The packets of a window below which whole packets are worth a note.
+/// The window in packets below which whole packets are worth a note.
 const FEW: f64 = 20.0;
 
 impl Model<'_> {
@@ -57,7 +57,7 @@ impl Model<'_> {
         }
         for (l, link) in s.links.iter().enumerate().filter(|(_, link)| !link.attachment) {
             let rate = link.rate.as_bps_f64();
-            // At a queue they are in the numbers.
+            // At a queue, the numbers include them.
             if !self.queues.contains(&l) && acks[l] > rate {
                 notes.add_of("way back", &link.name, acks[l] / rate, format!(
                     "acknowledgements would take {:.1} % of {}: they are lost or wait there, and their flows do not see it here",
@@ -155,7 +155,7 @@ impl Model<'_> {
     }
 }
 
-/// Returns the time that a flow has before the steady part, and a tenth of its time in it.
+/// Returns the time that a flow has before the steady part, plus a tenth of its time in it.
 fn settles(s: &Scenario, flow: &Flow) -> f64 {
     let end = flow.stop.map_or(s.steady.end, |stop| stop.min(s.steady.end));
     let begins = s.steady.start.max(flow.start);

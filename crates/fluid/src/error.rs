@@ -14,7 +14,7 @@ pub enum FluidError {
     TooFine {
         /// The step in seconds.
         step: f64,
-        /// Steps times flows and queues.
+        /// The number of steps times that of flows and queues.
         work: f64,
         /// The remedy.
         hint: &'static str,

@@ -1,9 +1,8 @@
 //! Arrivals at a queue: the delayed sending of each class of flows.
 //!
-//! Adjacent classes whose delays end in the same step are read from the histories as contiguous
-//! rows; only the fraction of the interpolation differs. Rows are read in groups of [`WIDTH`]. The
-//! last group may extend beyond the span; the next span overwrites the excess. So no class needs a
-//! scalar read.
+//! Adjacent classes whose delays end in the same step are read from the histories as contiguous rows. Only
+//! the fraction of the interpolation differs. Rows are read in groups of [`WIDTH`]. The last group may extend
+//! beyond the span, because the next span overwrites the excess. No class therefore needs a scalar read.
 
 use crate::history::{Clock, Histories, Tap};
 use crate::wide::{WIDTH, padded, total, wide};
@@ -12,8 +11,8 @@ use crate::wide::{WIDTH, padded, total, wide};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Feeds {
     pub classes: Vec<u32>,
-    /// The number of flows: those of the class, or one at a private queue. [`padded`], as are the
-    /// fractions of a step.
+    /// The number of flows: those of the class, or one at a private queue. This list and the fractions of a
+    /// step are [`padded`].
     many: Vec<f64>,
     fraction: Vec<f64>,
     taps: Vec<Tap>,
@@ -183,8 +182,8 @@ fn weigh(
     std::array::from_fn(|j| many[j] * (a[j] + part[j] * (b[j] - a[j])))
 }
 
-/// Adds a group, of which the first `left` entries belong to the span: as a vector if all do, one
-/// by one otherwise.
+/// Adds a group whose first `left` entries belong to the span. Adds it as a vector if all do, and otherwise
+/// one by one.
 #[inline(always)]
 fn add(sums: &mut [f64; WIDTH], group: &[f64; WIDTH], left: usize) {
     if left >= WIDTH {

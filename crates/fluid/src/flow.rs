@@ -1,5 +1,4 @@
-//! The signals and the memory of a class of flows; [`crate::motion::Motion`] has the rest of its
-//! state.
+//! The signals and the memory of a class of flows. [`crate::motion::Motion`] has the rest of its state.
 
 use crate::history::Tap;
 use crate::law::{Control, Seen};
@@ -33,14 +32,12 @@ pub(crate) struct Flow {
 pub(crate) struct See {
     pub queue: u32,
     pub forward: bool,
-    /// True if the source measures by control packets in both directions, which both wait in the
-    /// queue.
+    /// True if the source measures with control packets in both directions, all of which wait in the queue.
     pub hidden: bool,
     pub tap: Tap,
 }
 
-/// The exponentially weighted share of marks: one byte per byte of the memory, the first bytes
-/// equally.
+/// The share of marks, exponentially weighted over the memory in bytes. The first bytes count equally.
 #[derive(Clone, Copy, Debug, Default)]
 struct Marks {
     share: f64,
@@ -50,7 +47,7 @@ struct Marks {
 /// The smallest recent round-trip time.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent {
-    /// Bytes sent, and the round-trip time at that moment; both increase from front to back.
+    /// The bytes sent, and the round-trip time at that moment. Both increase from front to back.
     samples: VecDeque<(f64, f64)>,
 }
 

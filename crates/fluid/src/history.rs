@@ -5,7 +5,7 @@
 
 use crate::wide::WIDTH;
 
-/// Index of the first step end; a multiple of all depths, so the past has indices as well.
+/// The index of the first step end. It is a multiple of all depths, so the past has indices as well.
 const FIRST: usize = 1 << 26;
 
 /// The ends of steps.
@@ -13,7 +13,7 @@ const FIRST: usize = 1 << 26;
 pub(crate) struct Clock {
     times: Vec<f64>,
     mask: usize,
-    /// Index of the latest step end.
+    /// The index of the latest step end.
     pub now: usize,
     step: f64,
     /// The inverse of the step.
@@ -46,7 +46,7 @@ impl Clock {
         }
     }
 
-    /// Sets the longest delay from now on.
+    /// Sets the longest delay that is read from now on.
     pub fn reaches(&mut self, delay: f64, step: f64) {
         self.span = (delay / step) as usize + 4;
         self.alike = 0;
@@ -99,9 +99,8 @@ impl Clock {
         self.regular &= self.alike > 0;
     }
 
-    /// Returns the last step end, before the latest, for which `is` holds. `is` must hold for the
-    /// oldest, and for no step end after one for which it does not. The search begins `back` steps
-    /// before now.
+    /// Returns the last step end, before the latest, for which `is` holds. `is` must hold for the oldest, and
+    /// must not hold again after a step end for which it fails. The search begins `back` steps before now.
     #[inline]
     pub fn search(&self, back: usize, is: impl Fn(usize) -> bool) -> usize {
         let (mut low, mut high) = (self.oldest(), self.now);
@@ -140,7 +139,7 @@ impl Clock {
         low
     }
 
-    /// Returns the index and fraction of a time in the past, no earlier than the oldest kept.
+    /// Returns the index and fraction of a past time, which is no earlier than the oldest kept.
     #[inline]
     pub fn place(&self, time: f64) -> (usize, f64) {
         let back = ((self.time(self.now) - time) * self.pace) as usize + 1;
@@ -191,7 +190,7 @@ impl Tap {
 /// quantities with the same delay are read as vectors.
 #[derive(Clone, Debug)]
 pub(crate) struct Histories {
-    /// Padded at the end, for groups that begin anywhere.
+    /// The values, padded at the end for groups that begin anywhere.
     values: Vec<f64>,
     rows: usize,
     mask: usize,
@@ -203,7 +202,7 @@ impl Histories {
         Histories { values: vec![0.0; rows * depth + WIDTH], rows, mask: depth - 1 }
     }
 
-    /// Doubles the depth at `now`; older values repeat those of the oldest instant.
+    /// Doubles the depth at `now`. Older values repeat those of the oldest instant.
     pub fn deepen(&mut self, now: usize) {
         let fresh = Histories::new(self.rows, 2 * (self.mask + 1));
         let old = std::mem::replace(self, fresh);

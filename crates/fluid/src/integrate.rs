@@ -1,9 +1,9 @@
 //! The time loop.
 //!
-//! A step from t to t + h: predict all queues at t + h; flows read them at t + h − b, with b the
-//! delay back to the source, and advance their windows; queues read the flows at t + h − f, with f
-//! the delay to the queue, and advance. One of the two delays is at least a step long, so
-//! except for the prediction only past values are read.
+//! A step from t to t + h first predicts all queues at t + h. Flows read them at t + h − b, with b the delay
+//! back to the source, and advance their windows. Queues read the flows at t + h − f, with f the delay to the
+//! queue, and advance. One of the two delays is at least a step long, so only past values are read, except
+//! for the prediction.
 //!
 //! A queue integrates arriving bytes as the difference of the flows' arrival curves [Xia03 eq. 2],
 //! which conserves bytes. The method has order two for smooth laws: Heun's method for windows, the
@@ -55,7 +55,7 @@ pub(crate) struct Integration<'a, 'b> {
     windows: Histories,
     /// True if some applications offer a finite rate.
     offers: bool,
-    /// The rates of classes whose applications bind, else zero, and the part of `windows` of these.
+    /// The rates of classes whose applications bind, zero for others, and the part of `windows` that is theirs.
     bound: Histories,
     held: Histories,
     /// The windows of a model without histories of them.
@@ -65,7 +65,7 @@ pub(crate) struct Integration<'a, 'b> {
     hops: usize,
     longest: f64,
     pub network: Network,
-    /// Largest residual of the ACK-clocked model.
+    /// The largest residual of the ACK-clocked model.
     pub residual: f64,
 }
 
@@ -101,8 +101,8 @@ pub(crate) struct Passage {
 const DEEPEST: f64 = 4_194_304.0;
 
 impl<'a, 'b> Integration<'a, 'b> {
-    /// Creates the integration with no class running. `longest` is the longest delay of the run,
-    /// `step` the longest step and `phases` the number of changes of the network.
+    /// Creates the integration without running classes. `longest` is the longest delay of the run, `step` the
+    /// longest step and `phases` the number of changes of the network.
     pub fn new(
         model: &'a Model<'b>,
         link_model: LinkModel,
@@ -112,8 +112,8 @@ impl<'a, 'b> Integration<'a, 'b> {
     ) -> Result<Self, FluidError> {
         let ratio = longest / step;
         let rows = 2 * model.classes.len() + (COUNTERS + 1 + 2 * SIGNALS) * model.queues.len();
-        // A span between samples or changes is cut into steps longer than half the longest; a
-        // shorter span is a single step.
+        // A span between samples or changes is cut into steps longer than half the longest. A shorter span is
+        // a single step.
         let deep = 2.0 * ratio + 2.0 * phases as f64 + 16.0;
         if deep * rows as f64 > 32.0 * DEEPEST || deep > DEEPEST {
             return Err(FluidError::TooDeep { ratio });
@@ -255,8 +255,8 @@ impl<'a, 'b> Integration<'a, 'b> {
         (time((low, part)), (low, part))
     }
 
-    /// Changes the network, and the step to `h`. A call of [`switch`](Self::switch), which starts
-    /// and stops flows, has to follow.
+    /// Changes the network, and the step to `h`. A call of [`switch`](Self::switch), which starts and stops
+    /// flows, must follow.
     pub fn enter(&mut self, network: Network, h: f64) {
         self.longest = 0.0;
         self.taps.clear();
@@ -387,9 +387,9 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.take_answers();
         let delays = self.shown.delays.of_mut(now).iter_mut();
         (delays.zip(&self.queues)).for_each(|(delay, queue)| *delay = queue.predicted(h));
-        // Prediction: queues lose and mark as in the previous step.
+        // The prediction assumes that queues lose and mark as in the previous step.
         self.keep_signals();
-        // The previous signals count as well; behind other queues they arrive later.
+        // The previous signals count as well, because they arrive later behind other queues.
         let heard = match self.hops {
             0 | 1 => now - self.shown.latest_signal <= self.shown.furthest + 1,
             _ => self.shown.latest_signal > 0,
@@ -457,9 +457,9 @@ impl<'a, 'b> Integration<'a, 'b> {
         self.show_signals();
     }
 
-    /// Starts a class `left` seconds before the end of this step and advances it to the end. It
-    /// sees the queues as of its start. Other places see its bytes and window as spread evenly over
-    /// the step, which is correct on average over many starts.
+    /// Starts a class `left` seconds before the end of this step and advances it to the end. It sees the
+    /// queues as they are at its start. Other places see its bytes and window spread evenly over the step,
+    /// which is correct on average over many starts.
     fn begin(&mut self, k: usize, left: f64) {
         let (seen, _) = self.look(k, |tap| {
             let mut then = Tap::new(tap.delay + left);

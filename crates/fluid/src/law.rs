@@ -22,16 +22,15 @@
 //!                                                            [accord-control, loss.rs]
 //! ```
 //!
-//! Smooth laws are integrated by Heun's method. Sign laws have a surface, the window at which a
-//! equals its target. The step moves towards the surface and stops on it, so a flow on its
-//! surface stays there as Filippov's solution does, for any step. Slow start doubles a window per
-//! round trip (or per two round trips, where the controller does so); the instant of its end is
-//! located within the step.
+//! Smooth laws are integrated by Heun's method. Sign laws have a surface, the window at which a equals its
+//! target. The step moves towards the surface and stops on it, so a flow on its surface stays there for any
+//! step, as Filippov's solution does. Slow start doubles a window per round trip (or per two round trips,
+//! where the controller does so). Its end is located within the step.
 //!
-//! Departures: a contract applies to the sending rate, where controllers use the mean delivery rate
-//! of a round trip; below one packet the window continues to shrink (controllers pace instead); the
-//! recovery to a contract (`recovery`), loss repair, timeouts, whole packets, ends of slow start
-//! flow by flow and the rounds of HyStart++ and Vegas are not modelled.
+//! Departures: a contract applies to the sending rate (controllers use the mean delivery rate of a round
+//! trip); below one packet the window continues to shrink (controllers pace instead); the recovery to a
+//! contract (`recovery`), loss repair, timeouts, whole packets, ends of slow start flow by flow and the
+//! rounds of HyStart++ and Vegas are not modelled.
 
 use crate::cubic::{Cubic, Epoch};
 use accord_family::{FlowFacts, GivesUp, Reads, WindowDynamics, WindowLaw};
@@ -60,10 +59,10 @@ pub struct Service {
 }
 
 impl Service {
-    /// Neither contract nor limit.
+    /// No contract and no limit.
     pub const FAIR: Service = Service { contract: 0.0, limit: f64::INFINITY };
 
-    /// Returns the excess over the target of an accumulation `a` with the delay `delay`.
+    /// Returns the excess of an accumulation `a` with delay `delay` over the target.
     #[inline(always)]
     pub fn excess(&self, a: f64, delay: f64, target: f64) -> f64 {
         // With a = x·delay this is a·(1 − x̂/x)⁺.
@@ -82,14 +81,14 @@ impl Service {
 pub struct Control {
     /// The dynamics of its controller's family.
     pub dynamics: WindowDynamics,
-    /// Contract and limit of its service.
+    /// The contract and the limit of its service.
     pub service: Service,
-    /// Size of a packet in bytes.
+    /// The size of a packet in bytes.
     pub packet: f64,
 }
 
 impl Control {
-    /// Returns the fluid's controller of a flow, or the reason why there is no law for it.
+    /// Returns the fluid model of a flow's controller, or the reason why there is no law for it.
     pub(crate) fn of(flow: &Flow) -> Result<Control, &'static str> {
         let values = &flow.controller;
         let facts = FlowFacts {
@@ -126,9 +125,9 @@ impl Control {
         }
     }
 
-    /// Returns the share of losses, evenly spaced, that holds the window where independent losses of
-    /// the share `lost` hold it on average. With even losses the laws rest at the root of the mean
-    /// square of the window; with independent ones the window varies, and its mean is less.
+    /// Returns the share of losses, evenly spaced, that holds the window where independent losses of the
+    /// share `lost` hold it on average. With even losses, the laws rest at the root of the mean square of the
+    /// window. With independent ones, the window varies and its mean is less.
     ///
     /// For one more packet per round trip and the part β of the window at a loss, V = w²/2 grows by one
     /// per packet and falls to β²·V at a loss. So before a loss it is S/p, with S = Σ β²ᵏ·E and
@@ -157,8 +156,8 @@ impl Control {
 pub(crate) struct Seen {
     /// The queuing delay, including that of acknowledgements where it matters.
     pub queue: f64,
-    /// The source's price in addition to the queuing delay, in seconds: the virtual delay, less the
-    /// queuing delay that it cannot measure; or the price carried by marks.
+    /// The source's price in addition to the queuing delay, in seconds: the virtual delay, less the queuing
+    /// delay that the source cannot measure, or the price carried by marks.
     pub price: f64,
     /// The fraction of sent bytes that triggers back-off.
     pub loss: f64,
@@ -187,7 +186,7 @@ impl Control {
         }
     }
 
-    /// Returns the controller's estimate of accumulation; NaN for a window of 0.
+    /// Returns the controller's estimate of accumulation, or NaN for a window of 0.
     pub(crate) fn estimate(&self, base_rtt: f64, window: f64, min_rtt: f64, seen: &Seen) -> f64 {
         if self.dynamics.law == WindowLaw::Unresponsive {
             return f64::NAN;
@@ -195,7 +194,7 @@ impl Control {
         window * self.share(base_rtt, min_rtt, seen)
     }
 
-    /// Returns dw/dt of a smooth law outside of slow start.
+    /// Returns dw/dt of a smooth law outside slow start.
     #[inline(always)]
     fn slope(&self, w: f64, base_rtt: f64, seen: &Seen) -> f64 {
         let inverse = 1.0 / (base_rtt + seen.queue);
@@ -226,8 +225,7 @@ impl Control {
         }
     }
 
-    /// Returns the part of the accumulation of a window `w` that carries no contract, if this loss
-    /// halves that part.
+    /// Returns the part of a window `w`'s accumulation that carries no contract, if this loss halves that part.
     #[inline(always)]
     pub(crate) fn own(&self, w: f64, base_rtt: f64, seen: &Seen) -> Option<f64> {
         match self.dynamics.gives_up {
@@ -247,7 +245,7 @@ impl Control {
         }
     }
 
-    /// Returns the window after `h` outside of slow start.
+    /// Returns the window after `h` outside slow start.
     #[inline]
     pub(crate) fn moved(
         &self,

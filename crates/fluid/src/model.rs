@@ -4,8 +4,8 @@
 //!   trajectory and form one [`Class`] with a multiplicity.
 //! - A link that attaches a host for one flow, and is wider than another link of the flow's path,
 //!   has no queue in equilibrium. It is omitted, and only bounds the flow's rate.
-//! - Delays are the propagation and transmission times that a flow's round-trip time consists of,
-//!   see `accord_scenario::State::probe`.
+//! - Delays are the propagation and transmission times that make up a flow's round-trip time: see
+//!   `accord_scenario::State::probe`.
 //! - Acknowledgements and counts take a part of the rate of the queues that they cross. A
 //!   link that only they cross has no queue.
 
@@ -25,13 +25,13 @@ use std::collections::BTreeMap;
 /// A class of equal flows.
 #[derive(Clone, Debug)]
 pub struct Class {
-    /// Indices in the scenario; never empty.
+    /// The indices of its flows in the scenario. The list is never empty.
     pub members: Vec<usize>,
     /// The constant parameters of each flow.
     pub control: Control,
     /// The start time.
     pub(crate) start: Time,
-    /// The application's rate in bytes/s; infinite for unlimited data.
+    /// The application's rate in bytes/s. It is infinite for unlimited data.
     pub offered: f64,
     /// The total data of the application, in bytes.
     pub(crate) size: f64,
@@ -50,9 +50,9 @@ pub struct Model<'a> {
     pub queues: Vec<LinkId>,
     /// The index of each link in `queues`.
     queue_of: Vec<Option<u32>>,
-    /// Links that attach a host for one flow.
+    /// True for links that attach a host for one flow.
     private: Vec<bool>,
-    /// The packet size at each queue: that of the first flow that uses it.
+    /// The packet size at each queue, which is that of the first flow to use it.
     pub packets: Vec<f64>,
     pub(crate) notes: Notes,
 }
@@ -96,7 +96,7 @@ impl<'a> Model<'a> {
         };
         model.number(&queued);
         model.gather();
-        // Of equal private queues, keep those of one flow per class.
+        // Of equal private queues, those of one flow per class are kept.
         let mut used = vec![false; scenario.links.len()];
         for class in &model.classes {
             let flow = class.members[0];
@@ -174,7 +174,7 @@ impl<'a> Model<'a> {
             .into_iter()
             .map(|members| {
                 let f = &s.flows[members[0]];
-                // The highest rate ever offered; the path bounds the present rate.
+                // The highest rate ever offered. The path bounds the present rate.
                 let changes = s.events.iter().filter_map(|e| match e.change {
                     Change::Demand { flow, rate } if flow == members[0] => {
                         Some(offered(f.demand.at_rate(rate)))
@@ -316,7 +316,7 @@ impl<'a> Model<'a> {
         of(values, &facts)
     }
 
-    /// Returns true if two paths are equal to the fluid.
+    /// Returns true if two paths are the same for the fluid.
     pub fn same(&self, a: &Path, b: &Path) -> bool {
         let link = |h: &Hop| &self.scenario.links[self.queues[h.queue]];
         let alike = |(a, b): (&Hop, &Hop)| {
@@ -333,8 +333,7 @@ impl<'a> Model<'a> {
         numbers(a) == numbers(b) && a.back == b.back && a.hops.iter().zip(&b.hops).all(alike)
     }
 
-    /// Returns true if a class measures a queue by control packets in both directions, which both
-    /// wait in it.
+    /// Returns true if a class measures a queue with control packets in both directions, all of which wait in it.
     pub(crate) fn hidden(&self, class: usize, queue: usize) -> bool {
         let flow = &self.scenario.flows[self.classes[class].members[0]];
         flow.goes_by_pairs() && !self.scenario.links[self.queues[queue]].control_priority
@@ -422,15 +421,15 @@ fn queued(s: &Scenario) -> (Vec<bool>, Vec<bool>) {
         }
     }
     let steady = !varies.contains(&true);
-    // A route change that keeps a flow on its host link counts the flow twice; the link is then not
-    // recognised as private.
+    // A route change that keeps a flow on its host link counts the flow twice, so the link is not recognised
+    // as private.
     let private: Vec<bool> =
         (0..n).map(|l| s.links[l].attachment && users[l] == 1 && !varies[l]).collect();
     let queued = (0..n).map(|l| users[l] > 0 && !(private[l] && slower[l] && steady)).collect();
     (queued, private)
 }
 
-/// Returns the mean rate of a demand, in bytes per second; infinite if it has none.
+/// Returns the mean rate of a demand, in bytes per second. It is infinite if the demand has none.
 fn offered(demand: Demand) -> f64 {
     demand.mean_rate().map_or(f64::INFINITY, |bps| bps / 8.0)
 }

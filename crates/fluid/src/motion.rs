@@ -1,5 +1,5 @@
-//! The quantities that change in every step, for all classes of flows, and the common cases as
-//! loops that a compiler can vectorise.
+//! The quantities that change in every step, for all classes of flows. Common cases are loops that a compiler
+//! can vectorise.
 
 use crate::cubic::Epoch;
 use crate::history::Histories;
@@ -26,7 +26,7 @@ pub(crate) struct Motion {
     pub rate: Vec<f64>,
     pub sent: Vec<f64>,
     pub lost: Vec<f64>,
-    /// The latest signals, see [`Seen`]; `inverse` holds the queuing delay.
+    /// The latest signals: see [`Seen`]. `inverse` holds the queuing delay.
     pub price: Vec<f64>,
     pub loss: Vec<f64>,
     pub base_rtt: Vec<f64>,
@@ -69,7 +69,7 @@ pub(crate) struct Run {
 pub(crate) enum Law {
     /// Proportional control at queues that only delay, see [`move_proportional`].
     Proportional(Proportional),
-    /// The law of a control, by its index; see [`move_on`].
+    /// The law of a control, by its index: see [`move_on`].
     Of(u32),
 }
 
@@ -93,7 +93,7 @@ pub(crate) struct Proportional {
 }
 
 impl Proportional {
-    /// Returns dw/dt of a window w of which the fraction `share` queues; `inverse` is one over the
+    /// Returns dw/dt of a window w, a fraction `share` of which is queued. `inverse` is one over the
     /// round-trip time.
     #[inline(always)]
     fn slope(&self, w: f64, share: f64, inverse: f64) -> f64 {
@@ -131,8 +131,8 @@ struct Part<'a> {
     flight: &'a mut [f64],
 }
 
-/// The part of the rate of an application that a window gives if the application binds. An unused window
-/// is kept at this rate, but for rounding.
+/// The fraction of an application's rate that its window must allow for the application to bind. An unused
+/// window is kept at this rate, except for rounding.
 const BINDS: f64 = 1.0 - 1e-9;
 
 impl Motion {
@@ -209,7 +209,7 @@ impl Motion {
             if active { (self.window[class] / rtt).min(self.most[class]) } else { 0.0 };
     }
 
-    /// Returns the rate of a class if its application binds and not its window, else zero.
+    /// Returns the rate of a class if its application binds and not its window, or else zero.
     #[inline]
     pub fn bound(&self, class: usize) -> f64 {
         let binds = self.window[class] * self.inverse[class] >= BINDS * self.most[class];
@@ -228,8 +228,8 @@ impl Motion {
 }
 
 wide! {
-    /// Reads the queuing delays of views. Padding may overwrite classes behind a view, so
-    /// views must be read in order.
+    /// Reads the queuing delays of views. Views must be read in order, because padding may overwrite classes
+    /// behind a view.
     pub(crate) fn see(
         queue: &mut [f64],
         fraction: &[f64],
@@ -284,8 +284,8 @@ wide! {
 }
 
 wide! {
-    /// Moves a batch with proportional laws by `h`, as `Control::advance` does, and then its sent
-    /// bytes. The total sent bytes are written to `past`, the bytes in flight to `flight`.
+    /// Moves a batch with proportional laws by `h`, as `Control::advance` does, and then its sent bytes.
+    /// Writes the total sent bytes to `past`, and the bytes in flight to `flight`.
     pub(crate) fn move_proportional(
         motion: &mut Motion,
         classes: Range<usize>,
@@ -319,9 +319,9 @@ wide! {
 }
 
 wide! {
-    /// Moves a batch by `h` by the law of its control. Every operation is as in `Control::advance`
-    /// and [`Motion::set_rate`], so batching does not change the result. If `heard` is false
-    /// there are no prices and losses, and have been none.
+    /// Moves a batch by `h` under the law of its control. Every operation is as in `Control::advance` and
+    /// [`Motion::set_rate`], so batching does not change the result. If `heard` is false, there are no prices
+    /// and losses now, nor were there earlier.
     pub(crate) fn move_on(
         motion: &mut Motion,
         classes: Range<usize>,

@@ -23,8 +23,7 @@ pub struct Path {
     pub hops: Vec<Hop>,
     /// The number of `hops` on the forward path.
     pub forward: usize,
-    /// The queues that acknowledgements and counts of the way back cross, and whether each flow
-    /// has one of its own.
+    /// The queues that acknowledgements and counts cross on the way back, and whether each flow has one of its own.
     pub(crate) back: Vec<(usize, bool)>,
     /// The maximum rate of the links without queues, in bytes/s.
     pub peak: f64,
@@ -44,6 +43,6 @@ pub struct Hop {
     pub private: bool,
     /// The fraction of sent bytes that no preceding wire loses.
     pub passes: f64,
-    /// The preceding link; `None` at the source.
+    /// The preceding link, or `None` at the source.
     pub(crate) from: Option<LinkId>,
 }

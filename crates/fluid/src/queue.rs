@@ -5,21 +5,20 @@
 //! ack-clocked   (1 − m)·Σ w(t − τ)/(d + p) = c where p > 0, else at most c
 //! ```
 //!
-//! y are the arrivals that the discipline does not drop, p the queuing delay, c the capacity, m the
-//! fraction dropped: a window sends the same amount per round trip, delivered or not. Both are
-//! complementarity conditions: p ≥ 0, and either p or the slack is zero. A full buffer is the same
-//! condition at the other end: the excess is lost.
+//! y are the arrivals that the discipline does not drop, p is the queuing delay, c the capacity and m the
+//! fraction dropped. A window sends the same amount per round trip, delivered or not. Both are
+//! complementarity conditions: p ≥ 0, and either p or the slack is zero. A full buffer is the same condition
+//! at the other end: the excess is lost.
 //!
-//! A link with rate 0 serves nothing: its queue accumulates arriving bytes until the buffer is
-//! full, and its delay is [`NEVER`]. The discipline uses the last nonzero rate. When the rate of an
-//! ACK-clocked link falls, or returns from 0, data bounded by the windows is still on the wires:
-//! the queue grows by arrivals until it reaches the solution of the equation.
+//! A link with rate 0 serves nothing: its queue accumulates arriving bytes until the buffer is full, and its
+//! delay is [`NEVER`]. The discipline uses the last nonzero rate. When the rate of an ACK-clocked link falls,
+//! or returns from 0, data bounded by the windows is still on the wires. The queue then grows by arrivals
+//! until it reaches the solution of the equation.
 
 use crate::discipline::{Discipline, Refused};
 use accord_family::QueueLaw;
 
-/// The queuing delay of a link with rate 0, in seconds: finite, so values derived from it are
-/// finite.
+/// The queuing delay of a link with rate 0, in seconds. It is finite, so values derived from it are finite.
 pub(crate) const NEVER: f64 = 1e12;
 
 /// Returns true for the delay of a link with rate 0, or one interpolated to or from it. No other
@@ -29,8 +28,7 @@ pub(crate) fn is_never(delay: f64) -> bool {
     delay > 1e-3 * NEVER
 }
 
-/// The relative distance from the equation's queue at which a queue that fills by arrivals counts
-/// as equal to it.
+/// The relative distance up to which a queue that fills by arrivals counts as equal to the equation's.
 const NEAR: f64 = 1e-3;
 
 /// The largest part of a link that acknowledgements and counts take.
@@ -43,7 +41,7 @@ pub(crate) struct Queue {
     /// The rate of the link in bytes per second, and the part that answers and control pairs take.
     line: f64,
     pub taken: f64,
-    /// The bytes that wait for each byte of data that does.
+    /// The bytes that wait per waiting byte of data.
     waits: f64,
     /// The rate that is left for data.
     pub capacity: f64,
@@ -59,7 +57,7 @@ pub(crate) struct Queue {
     pub slope: f64,
     /// True while it fills by arrivals, until it holds the backlog that the windows imply.
     pub fills: bool,
-    /// True if no window bounds the arrivals; it then always fills by arrivals.
+    /// True if no window bounds the arrivals. The queue then always fills by arrivals.
     pub open: bool,
     /// The fractions of arrivals lost and marked.
     pub loss: f64,
@@ -69,7 +67,7 @@ pub(crate) struct Queue {
     /// The fraction of arrivals that the discipline dropped at its latest evaluation.
     drops: f64,
     pub sums: Sums,
-    /// Bytes served, bytes that could have been served, and bytes lost, since the start of the run.
+    /// The bytes served, those that could have been served, and those lost, since the start of the run.
     pub served: f64,
     pub could: f64,
     pub lost: f64,
@@ -156,8 +154,8 @@ impl Queue {
         }
     }
 
-    /// Sets the rate of the answers and control pairs that cross the link, and of those among them that
-    /// overtake the queue. They leave the rest to data, which waits for longer.
+    /// Sets the rate of the answers and control pairs that cross the link, and of those that overtake the
+    /// queue. The rest is left for data, which waits longer.
     pub fn take(&mut self, taken: f64, overtakes: f64) {
         let taken = taken.clamp(0.0, MOST_TAKEN * self.line);
         if self.is_dead() || taken == self.taken {
@@ -217,7 +215,7 @@ impl Queue {
         if self.fills { self.with(arrived, h) } else { next }
     }
 
-    /// Returns the arrival rate at which as much enters as is served.
+    /// Returns the arrival rate at which the queue takes in as much as it serves.
     pub fn admits(&self) -> f64 {
         match self.drops {
             0.0 => self.capacity,
@@ -226,9 +224,8 @@ impl Queue {
         }
     }
 
-    /// Sets the delay to `next`, which follows from the windows, sent at `rate`. The discipline's
-    /// drops are subtracted by the fraction of the previous step, since that of this step depends
-    /// on the arrivals.
+    /// Sets the delay to `next`, which follows from the windows, sent at `rate`. Subtracts the discipline's
+    /// drops at the fraction of the previous step, since that of this step depends on the arrivals.
     pub fn set(&mut self, next: f64, rate: f64, h: f64) {
         let next = next.min(self.longest);
         let fills = next * self.capacity - self.backlog;
@@ -265,7 +262,7 @@ impl Queue {
         self.dropped = part(refused.dropped);
         self.loss = part(lost);
         self.mark = part(refused.marked);
-        // Rounding must neither make it negative nor positive where nothing was served.
+        // Rounding must make it neither negative, nor positive where nothing was served.
         let served =
             if self.is_dead() { 0.0 } else { (arrived - lost - (next - self.backlog)).max(0.0) };
         self.served += served;

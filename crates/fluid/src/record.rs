@@ -23,7 +23,7 @@ use crate::wire::Wire;
 use accord_record::{Quantiles, Series, complete};
 use accord_scenario::{Entity, Metric, QUANTILES, Scenario};
 
-/// Flow metrics, in the order of [`Metric`].
+/// The metrics of flows, in the order of [`Metric`].
 const OF_FLOWS: [Metric; 10] = [
     Metric::Throughput,
     Metric::Goodput,
@@ -57,7 +57,7 @@ pub(crate) struct Recorder {
     flows: Table<{ OF_FLOWS.len() }>,
     links: Table<{ OF_LINKS.len() }>,
     last: Vec<Last>,
-    /// Bytes sent by each class at each sample but the latest, for times older than the rings.
+    /// The bytes sent by each class at each sample except the latest, for times older than the rings.
     sent: Vec<f64>,
     since: f64,
 }
@@ -117,12 +117,13 @@ struct Last {
     /// The sending time of the byte that arrived last, and the bytes sent by then.
     until: f64,
     due: f64,
-    /// Two balances: bytes due at the sink that links had no capacity for; and bytes sent that no
-    /// queue has taken, less those taken in advance, which arrive after the end of the flow.
+    /// Two balances: the bytes due at the sink for which links had no capacity, and the bytes sent that no
+    /// queue has taken, less those taken in advance. The bytes of the second arrive after the end of the
+    /// flow.
     waiting: f64,
     withheld: f64,
     lost: f64,
-    /// The wire to the first queue, or to the sink; and each queue of the path.
+    /// The wire to the first queue, or to the sink, and each queue of the path.
     wire: Option<Wire>,
     hops: Vec<Passed>,
 }
@@ -493,7 +494,7 @@ impl Recorder {
             let classes: Vec<usize> =
                 (scenario.groups[g].flows.clone()).filter_map(|f| class_of[f]).collect();
             for (i, metric) in OF_FLOWS.into_iter().enumerate().filter(|(_, m)| m.adds()) {
-                // Only over samples in which the flow exists.
+                // The sum is only over samples in which the flow exists.
                 let sum = |t: usize| {
                     let there = classes.iter().map(|&k| flows[k][i][t]);
                     let there = there.filter(|v| !v.is_nan());

@@ -10,10 +10,10 @@ use accord_scenario::{Engine, LinkModel, Metric, Scenario};
 use accord_units::{Duration, Time};
 use std::collections::BTreeSet;
 
-/// The maximum number of values of all series together (128 MiB), and of samples of one.
+/// The maximum number of values of all series together (128 MiB), and that of samples of one series.
 const BUDGET: u64 = 1 << 24;
 const LONGEST: u64 = 1 << 14;
-/// Steps in the shortest base round-trip time, for laws of order two and of order one.
+/// The number of steps in the shortest base round-trip time, for laws of order two and of order one.
 const SMOOTH_STEPS: f64 = 15.0;
 const SIGN_STEPS: f64 = 30.0;
 /// The maximum number of starts that each end a step. Steps are common to all flows, and all are
@@ -24,12 +24,12 @@ const FEW: usize = 1000;
 /// error estimate.
 ///
 /// # Errors
-/// Fails if delays need more steps than is reasonable, or the observer stops it.
+/// Fails if delays require too many steps, or if the observer stops the run.
 pub fn run(scenario: &Scenario, observer: &mut dyn Observer) -> Result<Run, FluidError> {
     let step = step(scenario)?;
     let (mut run, residual) = integrate(scenario, step, observer)?;
     let (coarse, _) = integrate(scenario, 2.0 * step, &mut Quiet)?;
-    // The error is of the numbers, and comes last unless it is large.
+    // This is a numerical error, so it comes last unless it is large.
     run.notes.push(difference(scenario, step, &run, &coarse));
     if residual > 1e-6 {
         run.notes.insert(0, format!(
@@ -51,8 +51,8 @@ pub fn run_with_step(
     integrate(scenario, step, observer).map(|(run, _)| run)
 }
 
-/// Returns the step in seconds: the scenario's, or a fifteenth of the shortest base round-trip
-/// time, a thirtieth for sign laws.
+/// Returns the step in seconds: the scenario's, or a fifteenth of the shortest base round-trip time (a
+/// thirtieth for sign laws).
 ///
 /// # Errors
 /// Fails if there is no law for a controller.
@@ -185,7 +185,7 @@ fn most_within(times: &[Time], span: Duration) -> usize {
     times.iter().enumerate().map(within).max().unwrap_or(0)
 }
 
-/// Returns the sampling period: the scenario's, doubled until series are short enough and a period
+/// Returns the sampling period: that of the scenario, doubled until series are short enough and a period
 /// contains a step.
 fn sampling(scenario: &Scenario, step: f64) -> Duration {
     let columns = 9 * scenario.flows.len() as u64 + 8 * scenario.links.len() as u64;

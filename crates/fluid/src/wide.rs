@@ -1,8 +1,8 @@
 //! Loops over classes of flows, compiled for three targets: any processor, and processors with
 //! vectors of four or eight numbers.
 //!
-//! The program selects the version for the processor at run time. Results are identical to the bit:
-//! the order of all sums is explicit, and products and sums are rounded separately.
+//! The program selects the version for the processor at run time. Results are bit-identical: the order of all
+//! sums is explicit, and products and sums are rounded separately.
 
 /// Defines a function in all three versions.
 macro_rules! wide {
@@ -52,9 +52,9 @@ pub(crate) const fn padded(len: usize) -> usize {
     len.next_multiple_of(WIDTH) + WIDTH
 }
 
-/// Returns the total of a group of sums. Not inlined: the compiler would choose register pairs by
-/// this expression and load the operands one by one. It does the same unless the sums are made in
-/// loops over all four.
+/// Returns the total of a group of sums. It is not inlined, because the compiler would choose register pairs
+/// by this expression and load the operands one by one. It also does so unless the sums are made in loops
+/// over all four.
 #[inline(never)]
 pub(crate) fn total(sums: [f64; WIDTH]) -> f64 {
     (sums[0] + sums[1]) + (sums[2] + sums[3])

@@ -1,21 +1,20 @@
 //! The bytes on a wire whose delay changes.
 //!
-//! A byte arrives after the delay that the wire had when it left, and bytes do not overtake each
-//! other: after a fall from d to d′ at t, bytes that leave from t on wait until earlier ones have
-//! arrived, at t + d. Then more is due than was sent in that time; the caller has to limit it to
-//! the line rate.
+//! A byte arrives after the delay that the wire had when it left, and bytes do not overtake each other: after
+//! a fall from d to d′ at t, bytes that leave from t on wait until earlier ones have arrived, at t + d. Then
+//! more is due than was sent in that time, and the caller must limit it to the line rate.
 
 use std::collections::VecDeque;
 
 /// The delays of a wire.
 #[derive(Clone, Debug)]
 pub(crate) struct Wire {
-    /// The past delays with the times until which they applied, as long as they matter.
+    /// The past delays that still matter, with the times until which they applied.
     past: VecDeque<(f64, f64)>,
     delay: f64,
     /// The sending time before which everything has arrived.
     since: f64,
-    /// The transmission time of a packet now: a past rate delays no packet.
+    /// The present transmission time of a packet. A past rate delays no packet.
     sending: f64,
     /// The latest time passed to [`Wire::left`], less the transmission time.
     latest: f64,

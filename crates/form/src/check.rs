@@ -50,7 +50,7 @@ impl<X: Check> Checker<'_, X> {
                 ),
             }
         }
-        // A misspelt key is not also reported as missing.
+        // A misspelt key is not reported as missing, too.
         let unknown = || { table.entries.iter() }.filter(|e| section.key(&e.key).is_none());
         let misspelt = |name| unknown().any(|e| nearest(&e.key, section.names()) == Some(name));
         for key in section.keys {
@@ -139,7 +139,7 @@ impl<X: Check> Checker<'_, X> {
     }
 }
 
-/// Returns whether, out of several shapes, a value of this type is meant for `shape`.
+/// Returns whether a value of this type is meant for `shape`, out of several shapes.
 fn takes<X: Own>(shape: &Shape<X>, value: &Value) -> bool {
     match shape {
         Shape::List(_) | Shape::Pair(_) => matches!(value.data, Data::List(_)),

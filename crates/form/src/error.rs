@@ -140,7 +140,7 @@ impl Span {
     }
 }
 
-/// An error that does not yet know its text.
+/// An error that is not yet attached to its text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Problem {
     /// The place.
@@ -202,7 +202,7 @@ const MOST: usize = 20;
 pub struct Problems(Vec<Problem>);
 
 impl Problems {
-    /// Returns whether no further problem would be kept, so the search can stop.
+    /// Returns whether further problems would be discarded, so the search can stop.
     pub fn is_full(&self) -> bool {
         self.0.len() >= MOST
     }
@@ -219,7 +219,7 @@ impl Problems {
         result.map_err(|problem| self.push(problem)).ok()
     }
 
-    /// Returns the first problem, where there must be one. As a fallback the problem is at `span`.
+    /// Returns the first problem, which should exist. Otherwise, returns a problem at `span`.
     pub fn first(self, span: Span) -> Problem {
         let mut found = self.0.into_iter();
         found.next().unwrap_or_else(|| Problem::new(span, "this cannot be read"))

@@ -1,5 +1,5 @@
-//! The upper bounds of quantities. They are far beyond sensible use. They prevent a slip or a
-//! hostile file from exhausting the machine's memory or time.
+//! The upper bounds of quantities, far beyond sensible use. They prevent a slip or a hostile file from
+//! exhausting memory or time.
 
 use accord_units::{Bytes, Duration, Rate};
 

@@ -6,10 +6,10 @@ use crate::{
 use accord_units::{Bytes, Duration, ParseError, Rate, Time, Words, percent};
 use std::str::FromStr;
 
-/// The forms that all files have.
+/// The forms that files of any kind have.
 type Plain = Shape<Checked>;
 
-/// Returns the problem that a value does not have the form of a shape.
+/// Returns the problem for a value that does not have the form of a shape.
 pub fn wrong<X: Own>(value: &Value, shape: &Shape<X>) -> Problem {
     let message = format!("expected {}, not {}", shape.expected(), value.describe());
     let problem = Problem::new(value.span, message);
@@ -32,7 +32,7 @@ fn quantity<T: FromStr<Err = ParseError>, X: Own>(
     })
 }
 
-/// Returns a quantity up to `most`. It must exceed the zero in `positive`, if there is one. `what` is the
+/// Returns a quantity of at most `most`. If `positive` has a zero, the quantity must exceed it. `what` is the
 /// quantity in words.
 ///
 /// # Errors
@@ -294,7 +294,7 @@ pub fn tolerance(value: &Value) -> Result<f64, Problem> {
     bounded(value, x, Some(0.0), 10.0, "a tolerance")
 }
 
-/// Returns the value of a default, which the key tables hold as text.
+/// Returns the value of a default, which is text in the key tables.
 fn written(text: &str, span: Span) -> Value {
     let data = if let Ok(n) = text.parse() {
         Data::Whole(n)
@@ -421,13 +421,13 @@ impl<'a, X: Own> Reader<'a, X> {
         self.opt(key, read)?.ok_or_else(|| self.missing(key))
     }
 
-    /// Returns the problem that `key` is not given and has no default.
+    /// Returns the problem for `key`, which is not given and has no default.
     pub fn missing(&self, key: &str) -> Problem {
         missing(self.section, key, self.span)
     }
 }
 
-/// Returns the problem that a key of a section is not given.
+/// Returns the problem for a missing key of a section.
 pub fn missing<X: Own>(section: &Section<X>, key: &str, span: Span) -> Problem {
     let problem = Problem::new(span, format!("`{key}` is missing"));
     match section.key(key) {

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 ///
 /// The schema covers only form. The reader makes the checks that need the whole file (names that must exist).
 /// Patterns keep to the common subset of regular expressions [JSON Schema 2020-12 §6.4], which has no classes
-/// of letters. So any character beyond ASCII counts as a letter in names.
+/// of letters, so any character beyond ASCII counts as a letter in names.
 pub fn schema<X: Own>(title: &str, file: &'static Section<X>) -> Value {
     let mut definitions = Map::new();
     define(file, &mut definitions);

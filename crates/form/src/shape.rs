@@ -1,5 +1,5 @@
-//! The keys of a file and the values that they may hold, as data. The checker, the reader's
-//! defaults, the JSON Schema and the reference all come from these tables. So these always agree.
+//! The keys of a file and the values that they may hold, as data. The checker, the reader's defaults, the
+//! JSON Schema and the reference all come from these tables, so they always agree.
 
 use crate::{Problem, Value, quote};
 use std::fmt::Debug;
@@ -31,7 +31,7 @@ pub trait Own: Copy + Debug + 'static {
     }
 }
 
-/// A form of values that a function checks.
+/// A form whose values a function checks.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked {
     /// The expected values, for people.
@@ -89,7 +89,7 @@ pub struct Key<X: 'static> {
 pub enum Default {
     /// No value: the key must be given.
     Required,
-    /// No value: the item is then absent.
+    /// No value, so the item is absent.
     Nothing,
     /// This value: a number, or text without its quotes.
     Value(&'static str),
@@ -140,7 +140,7 @@ pub enum Shape<X: 'static> {
     Table(&'static Section<X>),
     /// A table of tables, by name.
     Named(&'static Section<X>),
-    /// A table from any names to such values.
+    /// A table that maps any names to such values.
     Map(&'static Shape<X>),
     /// One of these forms, distinguished by type: text, number, list or table.
     Either(&'static [Shape<X>]),

@@ -32,7 +32,7 @@ pub enum Data {
     List(Vec<Value>),
     /// A table.
     Table(Table),
-    /// The replacement of a value by a reader, such as the contents of a file for its name, with a
+    /// A value that a reader has put in place of another, such as the contents of a file for its name, with a
     /// description for messages.
     Made(&'static str, Arc<dyn Any + Send + Sync>),
 }
@@ -146,8 +146,8 @@ impl Value {
         Value { span, data }
     }
 
-    /// Reads a value from a command line as TOML if it is TOML, and otherwise as text. So `5 Mbps`
-    /// needs no quotes.
+    /// Reads a value from a command line: as TOML if it is TOML, and otherwise as text, so `5 Mbps` needs no
+    /// quotes.
     pub fn from_argument(text: &str, source: usize, offset: usize) -> Value {
         let span = Span::new(source, offset..offset + text.len());
         let data = match DeValue::parse(text) {

@@ -49,7 +49,7 @@ impl Clock {
     /// Reads the calendar clock, with which the kernel stamps packets, together with this one.
     pub fn calendar(&self) -> Calendar {
         let mut best = Calendar { now: self.now(), reads: TimeSpec::new(0, 0) };
-        // If the thread loses the processor between the readings, it tries again.
+        // Tries again if the thread loses the processor between the readings.
         for _ in 0..3 {
             let before = self.now();
             let reads = clock_gettime(ClockId::CLOCK_REALTIME);
@@ -64,8 +64,8 @@ impl Clock {
         best
     }
 
-    /// Waits until a file is ready, until `deadline`, or for `most`, which is less than a second.
-    /// Returns true if a file is ready. Before the start no file is.
+    /// Waits until a file is ready, until `deadline`, or for `most`, which is less than a second. Returns
+    /// true if a file is ready. Before the start, no file counts as ready.
     pub fn wait(&self, deadline: Time, most: Duration, files: &mut [PollFd]) -> bool {
         let left = deadline.since(self.now()).min(most);
         let left = TimeSpec::new(0, (left.as_ps() / 1_000) as i64);
@@ -90,8 +90,8 @@ pub struct Calendar {
 }
 
 impl Calendar {
-    /// Returns the time of a kernel time stamp that is at most `apart` from the reading. Any other
-    /// stamp was made before the calendar was set, and the result is the time of the reading.
+    /// Returns the time of a kernel time stamp that is at most `apart` from the reading. Any other stamp was
+    /// made before the calendar was set, so the result is then the time of the reading.
     pub fn time(&self, stamp: TimeSpec, apart: Duration) -> Time {
         let (stamp, reads): (std::time::Duration, std::time::Duration) =
             (stamp.into(), self.reads.into());

@@ -21,7 +21,7 @@ const NAME: usize = 60;
 pub struct Class {
     /// The students in the order of their names.
     pub students: Vec<Student>,
-    /// Everything that cannot be graded, a sentence each: files without a line, and lines that are damaged.
+    /// A sentence for everything that cannot be graded: files without a line, and damaged lines.
     pub refused: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ impl Class {
         }
     }
 
-    /// Adds a remark to lines that have the name of another one.
+    /// Adds a remark to lines that share a name.
     fn mark_doubles(&mut self) {
         let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for student in &self.students {
@@ -138,8 +138,8 @@ impl Class {
         out
     }
 
-    /// Returns the table for a terminal: per exercise the number of the right attempt, or that of the attempts if none is
-    /// right.
+    /// Returns the table for a terminal: per exercise the number of the right attempt, or the count of attempts if
+    /// none is right.
     pub fn text(&self) -> String {
         let lessons: Vec<&str> = Exercise::lessons().collect();
         let head = ["student", "right", "guesses"].into_iter().chain(lessons.iter().copied());
@@ -177,7 +177,7 @@ impl Student {
     }
 }
 
-/// Runs each attempt of a work again, up to the first right one of each exercise.
+/// Reruns each attempt of a student's work, up to the first right one of each exercise.
 fn graded(work: Work, signed: bool, file: &str, catalogue: &Catalogue) -> Student {
     let mut remarks = Vec::new();
     if !signed {
@@ -213,7 +213,7 @@ fn graded(work: Work, signed: bool, file: &str, catalogue: &Catalogue) -> Studen
     }
 }
 
-/// Returns what students' names have in common if they draw the same numbers.
+/// Returns the form of a name that is the same for all names that draw the same numbers.
 fn key(name: &str) -> String {
     name.trim().to_lowercase()
 }

@@ -99,7 +99,7 @@ pub enum Ask {
         /// The answer, in the exercise's unit.
         answer: f64,
     },
-    /// The texts of a lesson, or null if the entry is none.
+    /// The texts of a lesson, or null for another entry.
     Lesson {
         /// The entry.
         id: String,
@@ -118,7 +118,7 @@ pub enum Ask {
     },
 }
 
-/// Everything that answers requests without files of the page's own.
+/// The state that answers all requests except those about the page's files.
 #[derive(Debug)]
 pub struct Desk {
     catalogue: Catalogue,

@@ -1,12 +1,12 @@
 //! The work that a student hands in: a line with the guesses and the attempts at exercises, and its signature.
 //!
-//! The key of the signature is in every page, so a signature shows that a line was changed by accident or by
-//! hand, and not that its student wrote it. Grading does not trust it: it runs each attempt again.
+//! The key of the signature is in every page, so a signature reveals changes by accident or by hand, but does not
+//! prove who wrote the line. Grading does not trust it: it runs each attempt again.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The begin of a line.
+/// The beginning of a line.
 const BEGIN: &str = "accord-lab 1";
 /// The purpose of the key, which makes it differ from those of other hashes.
 const PURPOSE: &str = "accord laboratory, results of a student, 1";
@@ -41,7 +41,8 @@ impl Work {
         format!("{BEGIN} {} {text}", signature(&text))
     }
 
-    /// Reads a line. Returns the work, and whether its signature is right. A line of another kind has none.
+    /// Reads a line. Returns the work, and whether its signature is right. Returns `None` for a line of another
+    /// kind.
     ///
     /// # Errors
     /// Fails if the line begins like one that is handed in, but cannot be read.

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The begin of the names of expectations that judge an answer.
+/// The prefix of the names of expectations that judge an answer.
 const NAME: &str = "answer";
 
 /// The texts by the ids of their lessons.
@@ -32,7 +32,7 @@ pub struct Lesson {
     pub guess: Guess,
     /// The reason for the result.
     pub why: String,
-    /// The findings in the plots and tables.
+    /// Points to look at in the plots and tables.
     pub look: String,
     /// Changes to try.
     pub tries: String,
@@ -209,11 +209,11 @@ fn apart(error: f64) -> String {
     }
 }
 
-/// Runs a lesson with some values set, and returns the checks of further expectations at a point: of the `n`-th one, under the
-/// name "answer n".
+/// Runs a lesson with some values set, and returns the checks of further expectations at a point. The `n`-th is
+/// named "answer n".
 ///
 /// # Errors
-/// Fails if the lesson cannot run so.
+/// Fails if the lesson cannot run with these values.
 pub(crate) fn judged(
     lesson: &str,
     set: &[(&str, &str)],

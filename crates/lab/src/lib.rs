@@ -3,9 +3,9 @@
 //! The page shows the errors of a scenario as it is typed, its topology, and its plots. Theory and
 //! the fluid engine respond to every change. Packet runs are streamed while they are computed.
 //!
-//! The page is served on localhost ([`Lab`]), or is one file that a browser opens without a server
-//! ([`saved`]). Both have the same answers to the page's requests. In the file a worker gives them: this
-//! crate as WebAssembly, which `tools/web/build` makes.
+//! The page is served on localhost ([`Lab`]), or is one file that a browser opens without a server ([`saved`]).
+//! Both have the same answers to the page's requests. In the file a worker gives them: this crate as WebAssembly,
+//! built by `tools/web/build`.
 //!
 //! The server listens on the loopback interface only. Every request has to carry a secret, which is
 //! in the address of the page, and the page loads nothing from elsewhere.

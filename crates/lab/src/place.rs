@@ -85,8 +85,8 @@ impl Opened {
         Ok(Opened::new(path, text))
     }
 
-    /// Saves a text in this file, in place of the one whose [`mark`] is `base`. Another one is replaced
-    /// only if `replace` is true.
+    /// Saves a text in this file, in place of the one whose [`mark`] is `base`. Replaces any other text only if
+    /// `replace` is true.
     ///
     /// # Errors
     /// Fails if the file has another text, and if the system fails.

@@ -289,7 +289,7 @@ mod tests {
         file.points(&accord::catalogue(), None).expect("it is a scenario").swap_remove(0)
     }
 
-    /// A page whose clock goes on with every look at it.
+    /// A page whose clock advances with every reading.
     struct Slow(Cell<f64>, Vec<Event>);
 
     impl Page for Slow {

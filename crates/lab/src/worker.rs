@@ -88,7 +88,7 @@ impl Page for Listener {
     }
 }
 
-/// Returns the place for a request of a length in bytes.
+/// Returns the place for a request of this length in bytes.
 #[allow(unsafe_code)]
 // SAFETY: no other function of the module has this name.
 #[unsafe(no_mangle)]

@@ -37,7 +37,7 @@ impl File {
         }
     }
 
-    /// Reads TOML from `input` to its end. `name` has the meaning of [`File::parse`].
+    /// Reads TOML from `input` to its end. `name` has the same meaning as in [`File::parse`].
     pub fn read(name: &str, input: impl Read) -> Result<File, TextError> {
         let mut bytes = Vec::new();
         // Reading one byte more than allowed detects a file that is too large, even if the file
@@ -202,7 +202,7 @@ impl File {
         files: &mut trace::Files<'_>,
         problems: &mut Problems,
     ) -> Option<Scenario> {
-        // The sweeps, already checked, are omitted, because each point would copy all their values.
+        // The sweeps have been checked, and are omitted because each point would copy all their values.
         let rest = self.tree.entries.iter().filter(|e| e.key != sweep::KEY);
         let mut tree = Table { entries: rest.cloned().collect() };
         for (axis, &i) in context.axes.iter().zip(context.chosen) {

@@ -1,5 +1,5 @@
-//! The upper bounds of scenarios. They are far beyond sensible use. They prevent a slip or a
-//! hostile file from exhausting the machine's memory or time.
+//! The upper bounds of scenarios, far beyond sensible use. They prevent a slip or a hostile file from
+//! exhausting memory or time.
 
 pub(crate) use accord_form::limits::{AMOUNT, DELAY, NAME, RATE, SPAN};
 pub(crate) use accord_scenario::LARGEST_PACKET as PACKET;
@@ -21,8 +21,7 @@ pub(crate) const HOPS: usize = 10_000_000;
 pub(crate) const SEARCH: usize = 10_000_000;
 /// The most points of a file's sweeps.
 pub(crate) const POINTS: usize = 10_000;
-/// The most readings of values: the number of values in a file times the number of times that
-/// sweeps or `each` read them.
+/// The maximum number of readings: the values in a file times the number of times that sweeps or `each` read them.
 pub(crate) const READS: usize = 20_000_000;
 /// The most samples of a series.
 pub(crate) const SAMPLES: u64 = 10_000_000;

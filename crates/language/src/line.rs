@@ -58,8 +58,8 @@ pub(crate) fn read(value: &Value) -> Result<Table, Problem> {
     Ok(Table { entries: KEYS.into_iter().zip(parts).map(entry).collect() })
 }
 
-/// Returns the place of `part`, a piece of `text`, which is the whole line. A line written with
-/// escapes has a single place for all parts.
+/// Returns the place of `part`, a piece of `text`, which is the whole line. In a line with escapes, all parts
+/// have the same place.
 fn place(value: &Value, text: &str, part: &str) -> Span {
     let (length, written) = (text.len(), value.span.end - value.span.start);
     // A line has quotes around it in a file, and may have none on the command line.

@@ -19,8 +19,8 @@ pub(crate) fn set(tree: &mut Table, path: &str, at: Span, value: Value) -> Resul
     Ok(())
 }
 
-/// Checks that the flow or sweep to which `path` belongs exists. Links are checked later, since a
-/// template can contain them. A whole new entry may be set.
+/// Checks that the flow or sweep to which `path` belongs exists. Links are checked later, since a template
+/// can contain them. Setting a whole new entry is allowed.
 pub(crate) fn knows(tree: &Table, path: &str, at: Span) -> Result<(), Problem> {
     let keys = split(path).unwrap_or_default();
     let [section, name, _, ..] = &keys[..] else {

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 ///
 /// The schema covers only form, as [that of every kind of file](accord_form::schema()).
 /// [`File::points`](super::File::points) makes the checks that need the whole file, for example that flows
-/// reach their sink. The schema also cannot detect that a sweep supplies a key that is otherwise missing.
+/// reach their sink. Nor can the schema detect that a sweep supplies a key that is otherwise missing.
 pub fn schema(catalogue: &Catalogue) -> Value {
     catalogue.declare();
     let mut schema = accord_form::schema("Accord scenario", &keys::FILE);

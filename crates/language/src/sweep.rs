@@ -14,7 +14,7 @@ pub(crate) const KEY: &str = "sweep";
 pub(crate) struct Axis {
     pub name: String,
     pub span: Span,
-    /// The paths at which its value is put.
+    /// The paths at which the sweep puts its value.
     paths: Vec<(String, Span)>,
     /// The values with their labels.
     pub values: Vec<(String, Value)>,
@@ -33,7 +33,7 @@ impl Axis {
         Err(Problem::new(span, message).known(label, self.values.iter().map(|(l, _)| l.as_str())))
     }
 
-    /// Returns the largest number of values that a point reads at all paths of this sweep.
+    /// Returns the maximum number of values that a point reads at all paths of this sweep together.
     fn heaviest(&self) -> usize {
         let heaviest = self.values.iter().map(|(_, value)| value.weight()).max();
         self.paths.len().max(1).saturating_mul(heaviest.unwrap_or(0))

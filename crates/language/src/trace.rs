@@ -1,7 +1,7 @@
 //! Files that give the rate or the delay of a link: delivery opportunities in mahimahi's format, and steps.
 //!
-//! A file is named relative to the scenario's own, in the same folder or below it. So a scenario
-//! from elsewhere cannot read other files. [`expand`] replaces the name with the contents.
+//! A file is named relative to the scenario's own, in the same folder or below it, so a scenario from
+//! elsewhere cannot read other files. [`expand`] replaces the name with the contents.
 
 use super::limits;
 use accord_form::{Data, Table, Value};
@@ -37,7 +37,7 @@ impl Form {
         }
     }
 
-    /// Returns data that is read without a fault.
+    /// Returns some valid data of this form.
     fn any(self) -> Data {
         match self {
             Form::Trace => opportunities(parse(b"1").expect("one packet")),
@@ -188,7 +188,7 @@ pub fn parse(bytes: &[u8]) -> Result<Trace, String> {
     Trace::new(times).map_err(|count| no_length(count).into())
 }
 
-/// Returns the reason why times in order are not a trace.
+/// Returns the reason why ordered times are not a trace.
 pub(crate) fn no_length(count: usize) -> &'static str {
     match count {
         0 => "has no delivery opportunities",

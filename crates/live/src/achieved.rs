@@ -1,4 +1,4 @@
-//! The rate and the delay of a link as its packets were handed to the kernel.
+//! The rate and delay at which a link's packets were handed to the kernel.
 
 use crate::lateness::Lateness;
 use accord_units::{Bytes, Duration, Rate, Time};

@@ -5,14 +5,14 @@ use rangemap::RangeSet;
 /// Distinguishes data that arrives for the first time from copies, by sequence numbers.
 #[derive(Clone, Debug, Default)]
 pub struct Arrived {
-    /// The numbers that have arrived, and all before the first of them, without the wrap at 2^32. It
-    /// is empty before any arrived.
+    /// The numbers that have arrived, and all before the first of them, unwrapped at 2^32. Empty before the first
+    /// arrival.
     known: RangeSet<u64>,
 }
 
 impl Arrived {
-    /// Adds `count` numbers from `first`. Returns true if one of them is new. A packet without any
-    /// number is never a copy.
+    /// Adds `count` numbers from `first`. Returns true if one of them is new. A packet without
+    /// numbers is never a copy.
     pub fn add(&mut self, first: u32, count: u32) -> bool {
         // The offset of 2^32 keeps numbers slightly below the first packet's from being negative.
         let next = self.known.first().map_or((1 << 32) + u64::from(first), |known| known.end);

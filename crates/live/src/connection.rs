@@ -86,9 +86,9 @@ pub struct Ends {
     pub exit: Option<Site>,
 }
 
-/// Creates the ends of the kernel's connections, by flow. Flows that are not of the kernel have none, nor have
-/// those for which `places` has no namespaces, of the source and the sink. `deciders` has the controllers of
-/// flows with `kernel = "accord"`.
+/// Creates the ends of the kernel's connections, by flow. A flow has none if it is not of the kernel, or if
+/// `places` has no namespaces for its source and sink. `deciders` has the controllers of flows with
+/// `kernel = "accord"`.
 pub fn ends<'a>(
     scenario: &Scenario,
     places: impl Fn(usize) -> Option<(&'a Namespace, &'a Namespace)>,

@@ -1,5 +1,5 @@
-//! Controllers of a run in the kernel's TCP: a thread for each, which decides for the connections
-//! of the flows that have it.
+//! Controllers of a run in the kernel's TCP. Each has a thread, which decides for the connections
+//! of its flows.
 
 use crate::LiveError;
 use crate::thread::sharpen;
@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{JoinHandle, spawn};
 
-/// The controllers that are attached. They are detached when this is dropped, and at any end of
-/// this process.
+/// The attached controllers. They are detached when this is dropped or the process ends, however it
+/// ends.
 #[derive(Debug, Default)]
 pub struct Deciders {
     all: Vec<Decider>,
@@ -111,7 +111,7 @@ impl Drop for Deciders {
     }
 }
 
-/// Attaches a controller, reports that, and decides until the end.
+/// Attaches a controller, reports its attachment, and decides until the end.
 fn decide(
     name: &str,
     values: &Values,

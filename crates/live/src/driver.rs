@@ -8,7 +8,7 @@
 //! arrival, and the machine then handles all events since, as of their times. `driver/tests.rs`
 //! shows that there are no other influences.
 //!
-//! Only two things depend on the machine: the time at which a packet that comes out of a wire is
+//! Only two things depend on the computer: the time at which a packet that comes out of a wire is
 //! handed to the kernel (measured), and the processing time of the kernel.
 
 pub mod kernel;
@@ -55,7 +55,7 @@ pub struct Medium {
     pub clock: Clock,
     /// The addresses to which the packets that come out of each link are sent.
     pub next: Vec<SocketAddrV4>,
-    /// True if the run is to end at once.
+    /// True if the run must end at once.
     pub stop: AtomicBool,
 }
 
@@ -91,7 +91,7 @@ pub struct Driver<'a> {
 #[cfg(test)]
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tape {
-    /// The packets that arrived, with the nodes at which they did.
+    /// The packets that arrived, each with its node.
     pub inputs: Vec<(Time, NodeId, Packet)>,
     /// The packets that came out of the station's links.
     pub outputs: Vec<Departed>,

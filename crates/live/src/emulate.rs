@@ -1,10 +1,9 @@
-//! Emulation: a program of others behind the links and queues of a scenario.
+//! Emulation: any program behind the links and queues of a scenario.
 //!
-//! Network namespaces have a TUN device each, and the only way out of one leads into the others. All
-//! links between them stand in one machine of the packet engine, with the scenario's own flows. A packet
-//! crosses the kernel twice, whatever the number of links. The packets of a program are data of the flows
-//! that lead its way; a connection has one flow each way. Packets of IPv4 and IPv6
-//! pass unchanged, except for marks of ECN.
+//! Each network namespace has a TUN device, and its only way out leads to the others. One machine of the packet
+//! engine has all links between them, and the scenario's own flows. A packet crosses the kernel twice, whatever the
+//! number of links. The packets of a program are data of the flows that lead its way. A connection has one flow
+//! each way. IPv4 and IPv6 packets pass unchanged, except for ECN marks.
 
 mod connections;
 mod ends;
@@ -51,16 +50,16 @@ use std::sync::mpsc;
 const NOTICE: Duration = Duration::from_ms(50);
 /// The maximum number of packets read from a device before due events are handled.
 const BATCH: usize = 64;
-/// A time that takes less to wait for in a loop than by a wake-up.
+/// The longest wait for which a loop is cheaper than a wake-up.
 const SHORT: Duration = Duration::from_us(8);
-/// The longest packet of IP, in bytes.
+/// The longest IP packet, in bytes.
 const LONGEST: usize = 1 << 16;
 /// The maximum number of connections that have a flow of their own choice. Later ones are spread.
 const MOST_CONNECTIONS: usize = 1 << 16;
-/// Looks at a server after its command, before it is asked to end: half a second.
+/// The looks at a server after its command, before it is asked to end: half a second in all.
 const GRACE: usize = 25;
-/// Looks at a program that was asked to end, before it is killed: a second, within which its guard
-/// kills all that it has started.
+/// The looks at a program that was asked to end, before it is killed: a second in all, within which
+/// its guard kills all that it has started.
 const PATIENCE: usize = 50;
 
 /// The connections between two ends, with their places among the flows.
@@ -74,7 +73,7 @@ struct Emulator<'a> {
     /// The way out at the second end, if there is one.
     door: Option<Door>,
     ways: &'a [Way],
-    /// The places in `ways` of those from each end to each other one.
+    /// The places in `ways` of the ways from each end to each other one.
     way: Vec<Vec<usize>>,
     /// The ways of the flows of programs, by flow, and the places of their last links in the counters.
     of_flow: Vec<Option<(usize, usize)>>,
@@ -90,7 +89,7 @@ struct Emulator<'a> {
     connections: Connections,
 }
 
-/// The end of the moving of packets.
+/// The result of moving packets.
 struct Moved {
     counters: Counters,
     /// The time.
@@ -253,7 +252,7 @@ impl<'a> Emulator<'a> {
         Ok(())
     }
 
-    /// Returns the flow of a connection. They take turns.
+    /// Returns the flow of a connection. Connections take turns among the flows.
     fn flow(&mut self, from: usize, (protocol, mut hosts): Connection) -> usize {
         let [_, (to, _)] = hosts;
         // Addresses beyond the ends are behind the second end, or seen from there behind the first.
@@ -277,8 +276,8 @@ impl<'a> Emulator<'a> {
     }
 }
 
-/// Returns the octet of DSCP and ECN of a packet, and its connection, with the sender first. Packets of
-/// neither IPv4 nor IPv6 have none, nor have those to groups, by which kernels look for routers.
+/// Returns the octet of DSCP and ECN of a packet, and its connection, with the sender first. Returns `None` for
+/// packets other than IPv4 and IPv6, and for multicast, by which kernels look for routers.
 fn read(bytes: &[u8]) -> Option<(u8, Connection)> {
     let (tos, [from, to], (protocol, ports)) = match header::Ipv4Packet::new(bytes) {
         Some(packet) => {
@@ -497,8 +496,8 @@ fn machine(scenario: &Scenario) -> Result<Machine<'_>, LiveError> {
     Ok(machine)
 }
 
-/// Returns the scenario as long as it was, and its run. Its steady part ends with the command. `how` names
-/// the ends.
+/// Returns the scenario at its actual length, and its run. Its steady part ends with the command. `how` names the
+/// ends.
 fn record(
     scenario: &Scenario,
     collector: Collector,

@@ -58,8 +58,8 @@ pub fn make_room(scenario: &Scenario, files_each: usize) -> Result<(), LiveError
 /// The limit of open files before this process raised it.
 static BEFORE: OnceLock<u64> = OnceLock::new();
 
-/// Returns the limit of open files for programs that this process starts: its own before it raised it. It is
-/// zero if the limit was never raised.
+/// Returns the limit of open files for programs that this process starts: its own limit before it raised it, or
+/// zero if it never did.
 pub fn limit_before() -> u64 {
     BEFORE.get().copied().unwrap_or_default()
 }

@@ -290,8 +290,8 @@ fn start(
     Ok(Process { child, name, log, waited: accord_units::Duration::ZERO })
 }
 
-/// Returns the time that the threads of a process were ready to run and had no processor. Zero
-/// where the kernel does not count it.
+/// Returns the time for which the threads of a process were ready to run but had no processor, or
+/// zero if the kernel does not count it.
 fn waited(process: u32) -> accord_units::Duration {
     let threads = std::fs::read_dir(format!("/proc/{process}/task"));
     let waits = threads.into_iter().flatten().flatten().filter_map(|thread| {

@@ -209,7 +209,7 @@ pub struct End {
     pub name: String,
     /// The program with its arguments, if there is one.
     pub line: Option<Vec<OsString>>,
-    /// The namespace of others that it is, if it is not a new one.
+    /// The existing namespace that the end joins, if it is not a new one.
     pub join: Option<PathBuf>,
 }
 
@@ -224,21 +224,19 @@ pub struct Way {
     pub flows: Vec<usize>,
 }
 
-/// The programs of an emulation and their ends. `{server}` in an argument is the address of the second end,
-/// which is in the environment variable `ACCORD_SERVER` as well.
+/// The programs of an emulation and their ends. `{server}` in an argument is the address of the second end, as is
+/// the environment variable `ACCORD_SERVER`.
 #[derive(Clone, Debug)]
 pub struct Programs {
-    /// The ends, at least two. The first has the command, whose end is that of the emulation. Without one it
-    /// lasts until the observer stops it. The command starts when the other programs listen, or after two
-    /// seconds. If the second end has neither a program nor a namespace of others, it leads into the network
-    /// of the host.
+    /// The ends, at least two. The first has the command, and the emulation ends with it. Without a command the
+    /// observer stops the emulation. The command starts when the other programs listen, or after two seconds. If
+    /// the second end has neither a program nor a joined namespace, it leads into the network of the host.
     pub ends: Vec<End>,
-    /// The line that starts [`guard`], without the arguments of it.
+    /// The line that starts [`guard`], without its arguments.
     pub guard: Vec<OsString>,
-    /// Networks to which the path leads from the first end to the second, besides it: `10.0.0.0/8` or
-    /// `default`.
+    /// Networks, in addition to the second end, to which the path leads from the first: `10.0.0.0/8` or `default`.
     pub routes: Vec<String>,
-    /// Takes a line on each device in a namespace of others, before the start.
+    /// Takes a line about each device in a joined namespace, before the start.
     pub announce: fn(&str),
 }
 
@@ -269,24 +267,24 @@ pub struct Delays {
 /// The fate of the packets of a connection, one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversation {
-    /// The protocol's number, the sender and the receiver. Connections beyond a thousand are one without.
+    /// The protocol's number, the sender and the receiver. Connections beyond a thousand count as one, with `None`.
     pub connection: Option<(u8, SocketAddr, SocketAddr)>,
-    /// The flow that had its last packet.
+    /// The flow that carried the last packet.
     pub flow: usize,
     /// The packets that the program sent, and their bytes.
     pub sent: (u64, u64),
     /// The packets that arrived, and their bytes. The others were dropped, or on the way at the end.
     pub delivered: (u64, u64),
-    /// The packets that arrived with a mark of congestion.
+    /// The packets that arrived with a congestion mark.
     pub marked: u64,
     /// The delays of the packets that arrived, if any did.
     pub delays: Option<Delays>,
 }
 
-/// An emulation at its end.
+/// The result of an emulation.
 #[derive(Clone, Debug)]
 pub struct Emulated {
-    /// The scenario, as long as it was. Its steady part ends with the command.
+    /// The scenario, at its actual length. The steady part ends with the command.
     pub scenario: Scenario,
     /// The record.
     pub run: Run,
@@ -294,7 +292,7 @@ pub struct Emulated {
     pub carried: Vec<Carried>,
     /// The connections of the programs, each way, those with the most bytes first.
     pub connections: Vec<Conversation>,
-    /// The end of the command.
+    /// The exit status of the command.
     pub status: ExitStatus,
     /// True if the observer ended it.
     pub interrupted: bool,
@@ -322,7 +320,7 @@ pub fn emulate(
 /// Runs programs whose packets cross the links of a scenario: only on Linux.
 ///
 /// # Errors
-/// Fails always.
+/// Always fails.
 #[cfg(not(target_os = "linux"))]
 pub fn emulate(
     _: &Scenario,
@@ -333,11 +331,11 @@ pub fn emulate(
     Err(LiveError::Unable("an emulation needs Linux".into()))
 }
 
-/// The first argument of a program that is to call [`guard`] with the others.
+/// The first argument of a program that must call [`guard`] with the others.
 #[cfg(target_os = "linux")]
 pub use emulate::guard::WORD as GUARD;
-/// Guards the program of an emulation: the first process of a namespace of processes, which go with it. An
-/// emulation starts it. Returns the exit code of the program.
+/// Guards the program of an emulation, as the first process of a PID namespace, which ends with it. The emulation
+/// starts the guard. Returns the exit code of the program.
 #[cfg(target_os = "linux")]
 pub use emulate::guard::run as guard;
 

@@ -40,7 +40,7 @@ impl Namespace {
         })
     }
 
-    /// Opens a namespace of others, such as `/run/netns/NAME` or `/proc/PROCESS/ns/net`.
+    /// Opens an existing namespace, such as `/run/netns/NAME` or `/proc/PROCESS/ns/net`.
     pub fn open(path: &Path) -> Result<Namespace, LiveError> {
         let opened = File::open(path).map(Namespace);
         opened.map_err(|e| LiveError::system(&format!("open the namespace {}", path.display()), e))
@@ -108,8 +108,7 @@ pub fn ip(namespace: &Namespace, commands: &str) -> Result<(), LiveError> {
     }
 }
 
-/// Returns the reason why namespaces cannot be used here, if there is one. It creates one to find
-/// out.
+/// Returns the reason why namespaces cannot be used here, if there is one. Creates one to find out.
 pub fn obstacle() -> Option<LiveError> {
     let attempt = || {
         let (a, b) = (Namespace::new()?, Namespace::new()?);

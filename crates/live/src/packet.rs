@@ -40,8 +40,8 @@ impl Packet {
         Packet { datagram, header, tos: wire::tos(kind, 0) | packet.codepoint() }
     }
 
-    /// Reads a packet that arrived at a node of a machine. Returns it with the link out of which it
-    /// came, or `None` if no packet of the scenario is so.
+    /// Reads a packet that arrived at a node of a machine. Returns it with the link from which it
+    /// came, or `None` if it cannot be a packet of the scenario.
     pub fn read(
         &self,
         scenario: &Scenario,

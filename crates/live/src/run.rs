@@ -122,8 +122,8 @@ pub fn run(
     Ok((run, cost))
 }
 
-/// Reads the packets that were in flight when the stations ended. Those missing then were lost by
-/// the kernel.
+/// Reads the packets that were in flight when the stations ended. Any that are still missing were
+/// lost by the kernel.
 fn drain(plan: &Plan, medium: &Medium, counters: &mut [Counters]) -> std::io::Result<()> {
     let mut exchange = Exchange::new();
     for station in counters {

@@ -13,17 +13,17 @@
 //! others       p up to the buffer; beyond it the share, the buffer being full
 //! ```
 //!
-//! The arrival rate falls as the level rises. Bisection finds, queue by queue, the level at which
-//! it equals the service rate, until no queue changes.
+//! The arrival rate falls as the level rises. Bisection, queue by queue, finds the level at which it equals
+//! the service rate, until no queue changes.
 
 use crate::error::MarginsError;
 use crate::rest::{Equilibrium, signal};
 use accord_family::{QueueLaw, WindowLaw};
 use accord_fluid::{Discipline, Model, Network};
 
-/// Rounds over all queues.
+/// The maximum number of rounds over all queues.
 const ROUNDS: usize = 2000;
-/// Residual, of the capacity.
+/// The residual that counts as solved, as a fraction of the capacity.
 const GOOD: f64 = 1e-9;
 
 /// The state of a queue at rest.
@@ -41,10 +41,10 @@ struct Balance<'a, 'b> {
     shown: Vec<Shown>,
 }
 
-/// Returns the equilibrium of Reno flows and of unresponsive flows, `kinds` of the model.
+/// Returns the equilibrium of Reno flows and unresponsive flows, which are `kinds` of the model.
 ///
 /// # Errors
-/// If there is none.
+/// Fails if there is no equilibrium.
 pub(crate) fn balance(
     model: &Model<'_>,
     network: &Network,

@@ -44,13 +44,13 @@ pub enum MarginsError {
         "{kinds} kinds of flows and {queues} queues make {size} unknowns, more than {limit}; stability is for smaller networks"
     )]
     TooLarge {
-        /// Kinds of flows.
+        /// The number of kinds of flows.
         kinds: usize,
-        /// Queues.
+        /// The number of queues.
         queues: usize,
-        /// Unknowns.
+        /// The number of unknowns.
         size: usize,
-        /// The most.
+        /// The maximum number of unknowns.
         limit: usize,
     },
 }

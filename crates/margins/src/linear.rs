@@ -7,14 +7,14 @@ use nalgebra::{Complex, DMatrix};
 pub struct Term {
     /// The unknown that changes.
     pub row: usize,
-    /// By which.
+    /// The unknown by which it changes.
     pub column: usize,
-    /// Seconds ago.
+    /// The delay of that unknown, in seconds.
     pub delay: f64,
     /// The coefficient per second, in the units of the unknowns.
     pub coefficient: f64,
-    /// The number of times that the signal of the queues returns to a source on the way. An
-    /// additional feedback delay counts once per return.
+    /// The number of times that the signal of the queues returns to a source on the way. An additional
+    /// feedback delay applies to each return.
     pub feedbacks: u32,
 }
 
@@ -26,14 +26,14 @@ pub struct Linear {
     /// True if windows also move by themselves. A gain multiplies only their feedback and not this
     /// motion.
     pub open: bool,
-    /// All unknowns.
+    /// The number of all unknowns.
     pub size: usize,
     /// The equations.
     pub terms: Vec<Term>,
 }
 
 impl Linear {
-    /// Returns the system with some of the terms only.
+    /// Returns the system with only some of the terms.
     pub(crate) fn part(&self, of: impl Fn(&Term) -> bool) -> Linear {
         Linear { terms: self.terms.iter().copied().filter(of).collect(), ..*self }
     }

@@ -15,14 +15,13 @@
 //! ```
 //!
 //! A share is applied to arriving packets, and waits with them for q̂, there and in the queues of the rest of
-//! the path. So the delay from the window to its feedback is a round trip including its queues [Hollot et
-//! al., "A Control Theoretic Analysis of RED", INFOCOM 2001]. The same holds for a virtual delay.
+//! the path. The delay from the window to its feedback is therefore a round trip, including its queues
+//! [Hollot et al., "A Control Theoretic Analysis of RED", INFOCOM 2001]. The same holds for a virtual delay.
 //!
 //! The response of the share m of marks and losses is in [`crate::signal`]. Dropped packets do not
 //! enter the queue. Then (1 − m)·y replaces y above.
 //!
-//! Flows of a kind move together here. Their motion against each other is left out. It decays at
-//! the rate m.
+//! Flows of a kind move together here. Their motion against each other, which decays at the rate m, is omitted.
 
 use crate::balance::balance;
 use crate::error::MarginsError;
@@ -41,7 +40,7 @@ const SPREAD: f64 = 7.0 / 6.0;
 /// The fraction of the largest singular value below which a system counts as singular.
 const SINGULAR: f64 = 1e-9;
 
-/// The most unknowns. More of them take too long.
+/// The maximum number of unknowns. More take too long.
 const LARGEST: usize = 60;
 
 /// Linearises a scenario at the equilibrium of the phase at `at`.
@@ -70,8 +69,8 @@ enum Answers {
     /// By the equations above.
     Fluid,
     /// Windows of many flows differ, and the large ones are halved more often: E[w²] is 7/6 of E[w]² [see
-    /// `advance.rs`]. A sender whose window is halved waits until half of it has been acknowledged. So the
-    /// data in flight falls over half a round trip, on average a quarter of a round trip later.
+    /// `advance.rs`]. A sender whose window is halved waits until half of it has been acknowledged. The data
+    /// in flight therefore falls over half a round trip, on average a quarter of a round trip later.
     Packets,
 }
 
@@ -142,7 +141,7 @@ pub(crate) fn nearby(scenario: &Scenario, at: Time) -> Result<Nearby, MarginsErr
             )));
         }
     };
-    // A flow whose rate is bounded by its application or host link does not move.
+    // A flow does not move if its application or host link bounds its rate.
     let free = |k: &usize| {
         let (kind, path) = (&model.classes[*k], &network.paths[*k]);
         at_rest.rates[kind.members[0]] < path.peak * (1.0 - ALIKE)
@@ -388,7 +387,7 @@ impl Builder<'_, '_> {
             _ => unreachable!("only smooth laws are linearised"),
         };
         let both = r.queue + r.virtual_delay;
-        // There is no excess at rest, so only its derivative counts.
+        // The excess is zero at rest, so only its derivative counts.
         let excess = control.service.excess(r.rate * both, both, target);
         debug_assert!(excess.abs() < 1e-3 * target);
         let k_q = gain / d * (r.rate - r.contract - r.rate * both / d);

@@ -1,9 +1,9 @@
 //! Stability margins of the delayed loop.
 //!
-//! On the imaginary axis, s = jω, the system is cut at the window laws. With the queues eliminated,
-//! (s·I − A)·δw = g·M(s)·δw, where g multiplies all gains, and A is the motion of windows by
-//! themselves if that is not a gain. A root crosses where an eigenvalue of (jω·I − A)⁻¹·M(jω) is
-//! 1/g. The *gain margin* is the g at which this happens first.
+//! On the imaginary axis, s = jω, the system is cut at the window laws. With the queues eliminated, (s·I −
+//! A)·δw = g·M(s)·δw, where g multiplies all gains, and A is the motion of windows by themselves, unless that
+//! is a gain. A root crosses where an eigenvalue of (jω·I − A)⁻¹·M(jω) is 1/g. The *gain margin* is the g at
+//! which this happens first.
 //!
 //! With an additional delay T in every feedback, A(s) = A₀ + z·A₁ and z = e^(−sT). A root crosses
 //! where z·K(jω) with K = (jω·I − A₀)⁻¹·A₁ has the eigenvalue one. The *delay margin* is the least
@@ -32,13 +32,13 @@ pub struct Margins {
 }
 
 impl Margins {
-    /// Phase margin in degrees.
+    /// The phase margin in degrees.
     pub fn phase_degrees(&self) -> f64 {
         self.delay * self.delay_frequency * 180.0 / PI
     }
 }
 
-/// Frequencies per decade.
+/// The number of frequencies per decade.
 const DENSITY: f64 = 160.0;
 
 /// Returns the margins of a system. `stable` says whether its rightmost root has a negative real
@@ -126,7 +126,7 @@ fn crossings(
     }
 }
 
-/// Pairs eigenvalues of neighbouring frequencies, each with the nearest one left.
+/// Pairs the eigenvalues of neighbouring frequencies, each with the nearest one that remains.
 fn pairs(a: &[Complex<f64>], b: &[Complex<f64>]) -> Vec<(Complex<f64>, Complex<f64>)> {
     let mut left = b.to_vec();
     let mut order = a.to_vec();
@@ -146,7 +146,7 @@ fn closest(of: &[Complex<f64>], to: Complex<f64>) -> Option<usize> {
     (0..of.len()).min_by(|i, j| distance(i).total_cmp(&distance(j)))
 }
 
-/// Bisection along an eigenvalue.
+/// Refines a crossing by bisection along an eigenvalue.
 fn refine(
     mut low: f64,
     mut high: f64,

@@ -14,9 +14,9 @@ pub(crate) const ALIKE: f64 = 1e-9;
 /// The equilibrium of one kind of flows.
 #[derive(Clone, Debug)]
 pub struct Rest {
-    /// Group of the scenario.
+    /// The group in the scenario.
     pub group: usize,
-    /// Flows of this kind.
+    /// The number of flows of this kind.
     pub flows: usize,
     /// The rate of one of these flows in bytes/s.
     pub rate: f64,
@@ -29,14 +29,13 @@ pub struct Rest {
     /// The part of the rate that does not depend on the delay, in bytes/s: the contract, unless the
     /// flow is at its accumulation limit.
     pub contract: f64,
-    /// The share of marked or lost packets, for a flow that reacts to it, as if all losses were evenly
-    /// spaced.
+    /// The share of marked or lost packets to which a flow reacts, as if all losses were evenly spaced.
     pub signal: f64,
     /// The loop of flows that decide once per round trip. It is a mode of the equilibrium if all flows that
     /// react at the bottleneck are of this kind.
     pub mode: Option<Loop>,
-    /// The loop up to whose limit these flows are guaranteed to rest, if that limit is lower. Whether they
-    /// cycle beyond it is unknown.
+    /// The loop up to whose limit these flows are guaranteed to rest, if that limit is lower. Beyond it, they
+    /// may or may not cycle.
     pub bound: Option<Loop>,
 }
 
@@ -135,11 +134,10 @@ pub(crate) struct Equilibrium {
 }
 
 impl Equilibrium {
-    /// Computes the equilibrium by theory, for a scenario that stays for ever as it is at the start
-    /// of the phase.
+    /// Computes the equilibrium by theory, for a scenario that stays forever as it is at the start of the phase.
     ///
     /// # Errors
-    /// If there is no equilibrium, or if a queue loses packets there, which theory leaves out.
+    /// Fails if there is no equilibrium, or if a queue loses packets there, which theory omits.
     pub fn of(model: &Model<'_>, phase: &Phase) -> Result<Equilibrium, MarginsError> {
         let scenario = model.scenario;
         let mut whole = scenario.clone();

@@ -16,22 +16,22 @@
 //! its window stops, and then sends at that pace for the rest of the round trip.
 //!
 //! Data packets take longer than a probe by the transmission time of a packet, so the pace exceeds the window
-//! by a packet per round trip. So the pace does not hold back deviations within a packet. These follow o(n+1)
-//! = w(n):
+//! by a packet per round trip. The pace therefore does not hold back deviations within a packet. These follow
+//! o(n+1) = w(n):
 //!
 //! ```text
 //! z² − z + κ = 0
 //! ```
 //!
-//! which is stable up to κ = 1. The whole loop is linear in each of several cones. So it also has a single
-//! rate of growth, which iteration finds. A law that bounds the growth of a window by a packet per round trip
-//! has no growing deviations of many packets. For such a law the whole loop gives a bound.
+//! which is stable up to κ = 1. The whole loop is linear in each of several cones, so it also has a single
+//! rate of growth, which iteration finds. If a law bounds the growth of a window by a packet per round trip,
+//! deviations of many packets do not grow. For such a law, the whole loop gives a bound.
 
 use accord_family::{Pace, Rounds};
 use nalgebra::Complex;
 use std::f64::consts::TAU;
 
-/// The number of rounds over which growth is measured, after the same number of ignored rounds.
+/// The number of rounds over which growth is measured. The same number before them is ignored.
 const ROUNDS: u32 = 2000;
 
 /// A loop at an equilibrium.

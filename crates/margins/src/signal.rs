@@ -8,9 +8,9 @@
 //! full buffer  m = 1 − c/y
 //! ```
 //!
-//! REM with marks rests where its queue is just empty. This is a corner: with more arrivals the
-//! queue adds to the price, and with fewer it does not. There is no linearisation at a corner. REM
-//! with drops, and AVQ, rest with capacity to spare.
+//! REM with marks rests where its queue is just empty. That is a corner, at which there is no linearisation:
+//! with more arrivals the queue adds to the price, and with fewer it does not. REM with drops, and AVQ, rest
+//! with capacity to spare.
 
 use crate::error::MarginsError;
 use crate::rest::Equilibrium;

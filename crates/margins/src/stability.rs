@@ -16,7 +16,7 @@ use nalgebra::Complex;
 pub struct Stability {
     /// The rightmost characteristic roots above the real axis in 1/s, the rightmost first.
     pub roots: Vec<Complex<f64>>,
-    /// Distance from the limit.
+    /// The distance from the limit of stability.
     pub margins: Margins,
     /// Of the loops of flows that decide once per round trip, the one with the lowest limit up to
     /// which they are guaranteed to rest, if that limit is below the gain margin.
@@ -35,8 +35,8 @@ pub struct Stability {
 const NEAR: f64 = 1e-6;
 
 impl Stability {
-    /// Includes the loops of flows that decide once per round trip: the modes, if their limit is nearer, and
-    /// the bound.
+    /// Takes account of the loops of flows that decide once per round trip: the modes, if their limit is
+    /// nearer, and the bound.
     fn close_rounds(&mut self) {
         for mode in self.rest.iter().filter_map(|r| r.mode) {
             let factor = mode.factor();
@@ -66,10 +66,10 @@ impl Stability {
 }
 
 impl Rest {
-    /// The jitter in seconds that halves a flow's rate. With x·(q + jitter) = a* it is the queuing
-    /// delay itself. With a contract (x − x̂)·(q + jitter) = a*, so it is longer, and infinite if
-    /// half of the rate is contracted. A flow that reacts to marks or losses keeps its window, so
-    /// the jitter is a round trip.
+    /// The jitter in seconds that halves a flow's rate. With x·(q + jitter) = a* it is the queuing delay
+    /// itself. With a contract, (x − x̂)·(q + jitter) = a*, so the jitter is longer, and infinite if half of
+    /// the rate is contracted. A flow that reacts to marks or losses keeps its window, so the jitter is a
+    /// round trip.
     pub fn halving_jitter(&self) -> f64 {
         if self.signal > 0.0 {
             return self.base_rtt + self.queue;
@@ -82,7 +82,7 @@ impl Rest {
 /// Linearises a scenario at the equilibrium of the phase at `at`, and computes its stability.
 ///
 /// # Errors
-/// If there is no equilibrium: see [`MarginsError`].
+/// Fails if there are no margins: see [`MarginsError`].
 pub fn stability(scenario: &Scenario, at: Time) -> Result<Stability, MarginsError> {
     let near = nearby(scenario, at)?;
     let of = |linear: &Linear| {

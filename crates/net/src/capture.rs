@@ -68,7 +68,7 @@ impl Tap {
         Some(before as u64 + 1)
     }
 
-    /// Returns the time of the last packet of a capture that is full. `None` if it has all packets.
+    /// Returns the time of the last packet if the capture is full, or `None` if it has all packets.
     pub fn end(&self) -> Option<Time> {
         self.times().last().filter(|_| self.is_full)
     }
@@ -82,7 +82,7 @@ impl Tap {
     }
 }
 
-/// Returns the word of four bytes at a place.
+/// Returns the four-byte word at an offset.
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
     let word = bytes.get(at..at + 4)?;
     Some(u32::from_le_bytes(word.try_into().ok()?))
@@ -92,7 +92,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// A block that would fit after one that did not is another time's.
+    /// A later block that would fit belongs to another time, and is not kept.
     #[test]
     fn a_capture_that_is_full_has_ended() {
         let block = |nanos: u32, length: u32| {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub struct Fault {
     /// The name of the expectation, or "" for a connection that broke.
     pub expectation: String,
-    /// The sentence about it, with the figure, and before it the values of sweeps.
+    /// A sentence about the fault with its value, after the values of sweeps.
     pub text: String,
     /// The time at which it went wrong: the end of a connection, or the start of the first sample in the
     /// expectation's window that is outside of its bounds. `None` if no single sample is, or if samples
@@ -36,8 +36,7 @@ pub struct Failed {
     pub logs: Result<Vec<PathBuf>, String>,
     /// The time of the last packet in a capture that is full, at 256 MiB. `None` if it has all packets.
     pub capture_ends: Option<Time>,
-    /// True if a second run was the same. Otherwise the stack does not repeat itself, and the capture is
-    /// of another run.
+    /// True if a second run was the same. Otherwise the stack is not repeatable, and the capture is of another run.
     pub is_repeatable: bool,
 }
 
@@ -67,7 +66,7 @@ impl Fault {
     }
 }
 
-/// Returns the values of sweeps as the begin of a sentence, such as "at rate 10 Mbps: ".
+/// Returns the values of sweeps as the beginning of a sentence, such as "at rate 10 Mbps: ".
 fn at_point(scenario: &Scenario) -> String {
     let values: Vec<_> =
         scenario.point.iter().map(|(name, value)| format!("{name} {value}")).collect();

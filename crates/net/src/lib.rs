@@ -1,10 +1,9 @@
 //! Tests of a network stack in the simulated networks of Accord.
 //!
-//! A stack is a state machine without I/O and without a clock: a type for each end of a connection
-//! with the trait [`Carried`]. A network with its other flows is a scenario of Accord, in a file or in
-//! the text of a test. The packet engine runs both on one thread, in virtual time. Its verdict is a
-//! value: the expectations of the scenario are met, or else the error says when it was not, and names a capture
-//! of the packets and the logs of the stacks.
+//! A stack is a state machine without I/O and without a clock: a type for each end of a connection with the trait
+//! [`Carried`]. A network with its other flows is a scenario of Accord, in a file or in the text of a test. The
+//! packet engine runs both on one thread, in virtual time. The verdict is a value: the expectations of the scenario
+//! are met, or the error says when one was not, and names a capture of the packets and the logs of the stacks.
 //!
 //! ```
 //! use accord_net::{Carried, Datagram, Ends, Setup, Time, View};
@@ -99,10 +98,10 @@ pub enum Error {
         "an expectation of scenario {0} equals that of the live engine, which does not run here; equals = \"theory\", \"fluid\" or \"packet\""
     )]
     NoReference(String),
-    /// The machine was too busy for a live run, or a computer in between: its figures mean nothing.
+    /// This machine, or a computer in between, was too busy for a live run, so its values mean nothing.
     #[error("the live run of scenario {0} has no verdict: {1}")]
     Late(String, String),
-    /// Something that is expected did not come true, or a stack broke.
+    /// An expectation is not met, or a stack broke.
     #[error(transparent)]
     Failed(#[from] Box<Failed>),
 }
@@ -131,12 +130,12 @@ struct Named {
     logs: Logs,
 }
 
-/// Reads a scenario from a file, or a built-in one by its id. An error is that of [`Net::run`].
+/// Reads a scenario from a file, or a built-in one by its id. [`Net::run`] returns any error.
 pub fn scenario(name: &str) -> Net {
     Net::new(load(name))
 }
 
-/// Reads a scenario from a text. An error is that of [`Net::run`].
+/// Reads a scenario from a text. [`Net::run`] returns any error.
 pub fn network(text: &str) -> Net {
     Net::new(File::parse("network.toml", text).map_err(accord::Error::from))
 }
@@ -157,7 +156,7 @@ impl Net {
         self
     }
 
-    /// Sets the seed of random numbers, in place of that of the scenario.
+    /// Sets the seed of random numbers, instead of the scenario's.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Net {
         self.seed = Some(seed);
@@ -171,19 +170,17 @@ impl Net {
         self
     }
 
-    /// Has the network run live, in place of in packets: in real time, with the stacks at both ends of a network
-    /// of namespaces (Linux, as root) or, without privileges, of loopback. Then flows with `kernel` are
-    /// connections of the kernel. A verdict is on the scenario's expectations of live runs, and has
-    /// neither capture nor logs.
+    /// Makes the network run live instead of in packets: in real time, with the stacks at both ends of a network of
+    /// namespaces (Linux, as root) or, without privileges, of loopback. Then flows with `kernel` are connections of
+    /// the kernel. A verdict covers the scenario's expectations of live runs, without a capture or logs.
     #[must_use]
     pub fn live(mut self) -> Net {
         self.engine = Engine::Live;
         self
     }
 
-    /// Has all flows of this name or group carried by connections of a stack, one per flow and run.
-    /// Their `controller` in the scenario stands for them in theory only. The function stays in memory
-    /// until the program ends.
+    /// Lets connections of a stack carry all flows of this name or group, one per flow and run. Their `controller`
+    /// in the scenario stands for them in theory only. The function stays in memory until the program ends.
     #[must_use]
     pub fn carry(
         mut self,
@@ -316,20 +313,20 @@ impl Outcome {
         &self.runs
     }
 
-    /// Returns the mean of a metric over the steady part of a run, from 0, as the scenario's own files name both:
-    /// `mean(0, "goodput", "mine")`, in bit/s. `None` if there is none.
+    /// Returns the mean of a metric over the steady part of a run. Runs count from 0, and names are as in scenario
+    /// files: `mean(0, "goodput", "mine")` is in bit/s. `None` if there is none.
     pub fn mean(&self, run: usize, metric: &str, of: &str) -> Option<f64> {
         let (scenario, run) = self.runs.get(run)?;
         mean_of(scenario, run, metric, of)
     }
 
-    /// Returns whether all that the scenario expects of the engine came true, and no connection broke.
-    /// Expectations of other engines do not count. Such an engine has run only if a value is compared with its own.
+    /// Succeeds if all that the scenario expects of the engine is met, and no connection broke. Expectations of
+    /// other engines do not count. Such an engine has run only if a value is compared with its own.
     ///
     /// # Errors
-    /// Fails with all that did not come true, and a capture of the first run in which it did not, with
-    /// the logs that stacks wrote. If nothing failed, it also fails if the scenario expects nothing, or if the
-    /// machine was too busy for a live run.
+    /// Fails with all faults, and a capture of the first run that has one, with the logs that stacks wrote. If
+    /// nothing failed, it also fails if the scenario expects nothing, or if the machine was too busy for a live
+    /// run.
     pub fn verdict(&self) -> Result<(), Error> {
         let (mut failed, mut undecided): (Option<Failed>, Option<Error>) = (None, None);
         for ((scenario, run), others) in self.runs.iter().zip(&self.others) {
@@ -448,7 +445,7 @@ mod tests {
         flow.mine = { from = "left", to = "right", controller = "newreno" }
     "#;
 
-    /// A stack that panicked is the finding, and no reason to run again.
+    /// A stack that panicked is a finding, not a reason to run again.
     #[test]
     fn a_late_run_hides_no_failure() -> Result<(), Error> {
         let mut outcome = network(SHORT).run()?;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 pub(crate) struct RateCurve {
     /// The steps in order: the time of each in seconds, and the rate from then on in bit/s.
     steps: Vec<(f64, f64)>,
-    /// The delivery opportunities of a link with a trace instead.
+    /// The delivery opportunities instead, for a link with a trace.
     trace: Option<Trace>,
 }
 

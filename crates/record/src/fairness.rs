@@ -5,9 +5,9 @@ use accord_scenario::{Change, LinkId, Scenario};
 use accord_units::Time;
 use std::ops::Range;
 
-/// Returns the weighted fairness index [Ple03 eq. 2] of rates with their shares. With n rates x and
-/// shares w it is (Σ x/w)² / (n·Σ (x/w)²). It is 1 if all x/w are equal, and 1/n if all but one are
-/// zero. It is NaN without rates or if all are zero.
+/// Returns the weighted fairness index [Ple03 eq. 2] of rates with their shares. With n rates x and shares w
+/// it is (Σ x/w)² / (n·Σ (x/w)²). It is 1 if all x/w are equal, and 1/n if all but one are zero. It is NaN if
+/// there are no rates or all are zero.
 pub fn fairness_index(rates: impl IntoIterator<Item = (f64, f64)>) -> f64 {
     let (mut n, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for (rate, share) in rates {
@@ -110,7 +110,7 @@ impl Fairness {
         })
     }
 
-    /// Returns the index of the aggregates that have flows on the recorded link in this place.
+    /// Returns the index of the aggregates that have flows on the recorded link at this place.
     pub fn of_link(&self, place: usize) -> f64 {
         let loads = &self.loads[place * self.aggregates..][..self.aggregates];
         let there = loads.iter().copied().filter(|(_, share)| *share > 0.0);

@@ -5,8 +5,8 @@ use accord_scenario::Window;
 
 impl Run {
     /// Returns the run with one value per series: the mean, the sum or the greatest value over `window`,
-    /// depending on the metric. For this window [`Run::mean`] of the result returns the same values, and for
-    /// others none. The time axis is the window's end.
+    /// depending on the metric. [`Run::mean`] of the result returns the same values for this window, and none
+    /// for any other. The only time is the window's end.
     pub fn means_over(&self, window: Window) -> Run {
         let of = |s: &Series| {
             let value = self.mean(s.metric, s.entity, window).unwrap_or(f64::NAN);
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!((&run.time[..], run.series[0].values.len()), (&[4.0][..], 1));
     }
 
-    /// A window in seconds is some picoseconds off where it is long, and is found all the same.
+    /// A long window in seconds is off by some picoseconds, and is found nevertheless.
     #[test]
     fn a_long_window_is_found_by_its_seconds() {
         let manifest = Manifest {

@@ -48,7 +48,7 @@ impl Quantiles {
     }
 }
 
-/// Finds the values of `ranks`, which are in order. `before` flows have less than any of `values`.
+/// Finds the values of `ranks`, which are in order. `before` flows have values below all of `values`.
 fn select(values: &mut [(f64, u64)], before: u64, ranks: &[u64], found: &mut [f64]) {
     let Some(middle) = ranks.get(ranks.len() / 2) else {
         return;
@@ -80,12 +80,12 @@ fn select(values: &mut [(f64, u64)], before: u64, ranks: &[u64], found: &mut [f6
     select(more, to, &ranks[end..], &mut found[end..]);
 }
 
-/// The metrics of [`Metric::WITH_QUANTILES`] whose latest values are kept here for every flow. The
-/// recorder keeps those of the others.
+/// The metrics of [`Metric::WITH_QUANTILES`] whose latest values are kept here for every flow. The recorder
+/// keeps the values of the others.
 const KEPT: [Metric; 2] = [Metric::Cwnd, Metric::Rtt];
 
-/// The flows of a group recorded as a whole. There may be very many. The recorder keeps a rate and
-/// counts of each, and only the rest is here.
+/// The flows of a group recorded as a whole, which may be very many. The recorder keeps the rate and the
+/// counts of each, so only the rest is here.
 #[derive(Clone, Debug)]
 pub(crate) struct Members {
     /// The first flow of the group.

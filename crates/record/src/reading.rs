@@ -8,8 +8,7 @@ use accord_units::{Bytes, Duration};
 /// state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowReading {
-    /// True if the flow has started, and has not both stopped and left the network. A flow that has
-    /// left has no data in flight.
+    /// True from the start of the flow until it has stopped and none of its data is in flight.
     pub active: bool,
     /// The data bytes sent.
     pub sent: u64,
@@ -65,7 +64,7 @@ macro_rules! counters {
             }
 
             /// Updates a sum over flows, after the reading of one of them has changed from `last` to `now`.
-            /// This changes only fields that add up over flows.
+            /// Only fields that add up over flows change.
             pub(crate) fn change(&mut self, last: &Counts, now: &FlowReading) {
                 $(self.$counter += now.$counter - last.$counter;)*
                 if let Some(now) = now.delays {
@@ -152,7 +151,7 @@ pub struct AggregateReading {
     pub admitted: u64,
     /// The decrease factor in force, times the rate of the link.
     pub decrease_factor: f64,
-    /// The ratio of its rate to that of the reference, if the discipline measures it.
+    /// The ratio of the aggregate's rate to that of the reference, if the discipline measures it.
     pub rate_ratio: Option<f64>,
 }
 
@@ -314,8 +313,8 @@ impl FlowPeriod<'_> {
         (of(&self.sums) - of(self.last)) as f64
     }
 
-    /// Returns the value of a state of the sender. It is NaN after the flow has ended, or if the sender does
-    /// not have the state.
+    /// Returns the value of a state variable of the sender. It is NaN after the flow has ended, or if the
+    /// sender lacks the variable.
     fn state(&self, value: Option<f64>) -> f64 {
         value.filter(|_| self.now.active).unwrap_or(f64::NAN)
     }

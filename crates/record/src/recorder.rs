@@ -274,9 +274,9 @@ impl Recorder {
         self.time.len() - self.first_since(since)
     }
 
-    /// Adds the samples up to `until`, each with the means over the samples whose periods begin at
-    /// `since` or later. The data sent is set to the data delivered and lost. Returns the time of
-    /// the last sample.
+    /// Adds the samples up to `until`, each with the means over the samples whose periods begin at `since` or
+    /// later. The data sent is set to the sum of the data delivered and lost. Returns the time of the last
+    /// sample.
     pub fn repeat(&mut self, since: Time, until: Time) -> Time {
         self.flush();
         let (first, observed) = (self.first_since(since), self.period);

@@ -50,7 +50,7 @@ pub struct Stalls {
 }
 
 impl Stalls {
-    /// Returns the time at which a packet that comes out of one of the links at `at` is handed over.
+    /// Returns the time at which a packet that leaves one of the links at `at` is handed over.
     pub fn handed_over(&self, at: Time) -> Time {
         let next = self.spans.partition_point(|(_, end)| *end <= at);
         match self.spans.get(next) {
@@ -173,7 +173,7 @@ impl Broken {
 }
 
 impl Run {
-    /// Returns a run of these samples, without transfers and notes.
+    /// Returns a run of these samples, without transfers or notes.
     pub fn new(manifest: Manifest, time: Vec<f64>, series: Vec<Series>) -> Run {
         Run {
             manifest,
@@ -211,8 +211,8 @@ impl Run {
         from..to.max(from)
     }
 
-    /// Returns whether one value per series over this window is all that is kept. Windows in seconds are
-    /// some picoseconds off where they are long.
+    /// Returns whether only one value per series, over this window, is kept. Long windows in seconds are off
+    /// by some picoseconds.
     pub fn is_only_over(&self, window: Window) -> bool {
         let apart = |a: Time, b: Time| a.since(b).max(b.since(a));
         let near = |a, b| apart(a, b) < Duration::from_ns(1);

@@ -1,4 +1,4 @@
-//! Transfers: amounts of data that are awaited as a whole, with their durations.
+//! Transfers: amounts of data for which an application waits as a whole, with their durations.
 
 use accord_scenario::{Entity, Metric, Scenario, Window};
 use accord_units::{Bytes, Duration, Time};
@@ -18,8 +18,7 @@ pub struct Transfer {
     pub start: f64,
     /// The amount. It is carried in whole packets.
     pub size: Bytes,
-    /// The time until the sender knew that all data had arrived, in seconds. It is NaN if that was
-    /// not before the end of the run.
+    /// The time until the sender knew that all data had arrived, in seconds. It is NaN if the run ended first.
     pub duration: f64,
 }
 

@@ -7,7 +7,7 @@ use accord_units::{Duration, Rate, Size};
 /// The names of the variables of a sweep and their values at a point.
 pub type Settings = [(String, String)];
 
-/// The fewest values of a variable for a map. With fewer, lines show more than a map.
+/// The minimum number of values of a variable for a map. With fewer, lines show more.
 const LEAST: usize = 3;
 
 /// Returns the settings in one line: "law = accord, packet = 500 B".
@@ -21,7 +21,7 @@ pub fn with_unit(name: &str, unit: &str) -> String {
     if unit.is_empty() { name.into() } else { format!("{name} ({unit})") }
 }
 
-/// Returns the place of a value among the known ones. Adds a new one.
+/// Returns the place of a value among the known ones, and adds it if it is new.
 pub fn place_among<T: PartialEq>(known: &mut Vec<T>, value: T) -> usize {
     known.iter().position(|k| *k == value).unwrap_or_else(|| {
         known.push(value);
@@ -29,7 +29,7 @@ pub fn place_among<T: PartialEq>(known: &mut Vec<T>, value: T) -> usize {
     })
 }
 
-/// Returns the text of a variable's value in a legend. A word needs no name, and a quantity does.
+/// Returns the text of a variable's value in a legend. A quantity needs its name, and a word does not.
 fn told(name: &str, value: &str) -> String {
     if value.starts_with(|c: char| c.is_ascii_digit()) {
         format!("{name} {value}")

@@ -15,8 +15,8 @@ use accord_units::Duration;
 /// The relative rounding that does not affect a verdict. A value exactly at its bound passes.
 const ROUNDING: f64 = 1e-12;
 
-/// The packets that a link may drop if a paper shows no loss. On a plot of about ten thousand packets a stray
-/// one is invisible.
+/// The number of packets that a link may drop if a paper shows no loss. On a plot of about ten thousand
+/// packets, a stray one is invisible.
 const STRAY: f64 = 1.0;
 
 /// An expectation with its result.
@@ -86,9 +86,8 @@ impl Check {
     }
 }
 
-/// Judges every expectation of `scenario` by its runs. There is one run per engine, or several runs
-/// of an engine with different seeds, which are judged by their mean. A missing value fails, and
-/// the reason says so.
+/// Judges every expectation of `scenario` by its runs. An engine has one run, or several runs with different
+/// seeds, which are judged by their mean. A missing value fails, and the reason says so.
 pub fn checks(scenario: &Scenario, runs: &[&Run]) -> Vec<Check> {
     checks_by(scenario, runs, &Engine::ALL)
 }

@@ -27,7 +27,7 @@ pub struct Outline {
     pub point: Vec<(String, String)>,
     /// The start and the end of the steady part, in seconds.
     pub steady_s: (f64, f64),
-    /// The groups with the names of their flows. Numbers of flows continue from group to group.
+    /// The groups with the names of their flows. The numbers of flows continue from group to group.
     pub groups: Vec<GroupOutline>,
     /// All directed links, in the scenario's order.
     pub links: Vec<LinkOutline>,
@@ -132,7 +132,7 @@ impl Outline {
         }
     }
 
-    /// Returns the entities with a group's series: its flows, or the group.
+    /// Returns the entities that have a group's series: its flows, or the group itself.
     pub(crate) fn series_of(&self, group: usize) -> Vec<Entity> {
         if self.groups[group].as_one {
             return vec![Entity::Group(group)];
@@ -349,8 +349,8 @@ pub(crate) fn data_rows(columns: &[Column]) -> Vec<Row> {
     rows
 }
 
-/// Returns the mean over the steady part of a metric or of a quantity in [`DERIVED`], of the group, the flow,
-/// the link or the aggregate at a link of this name. Returns `None` if the run has no value of it.
+/// Returns the mean over the steady part of a metric or of a quantity in [`DERIVED`], for the group, flow,
+/// link or aggregate at a link of this name. Returns `None` if the run has no value of it.
 pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Option<f64> {
     let outline = Outline::of(scenario);
     let columns = columns(&outline, &[run]);
@@ -370,8 +370,8 @@ pub fn mean_of(scenario: &Scenario, run: &Run, quantity: &str, of: &str) -> Opti
     found.map(|estimate| estimate.mean).or_else(flow)
 }
 
-/// Returns the rows of tables, including those that only sweeps show: the fairness and the losses
-/// of groups, the delays of queues, and the metrics that `scenario` has expectations of.
+/// Returns the rows of tables, including those that only sweeps show: the fairness and the losses of groups,
+/// the delays of queues, and the metrics for which `scenario` has expectations.
 pub fn all_rows(scenario: &Scenario, columns: &[Column]) -> Vec<Row> {
     let mut rows = data_rows(columns);
     for subject in subjects(columns) {
@@ -420,8 +420,8 @@ impl Row {
         self.values.iter().any(Option::is_some)
     }
 
-    /// Returns whether a row is worth showing. In most networks nothing is marked or sent again, so
-    /// these need no row.
+    /// Returns whether a row is worth showing. In most networks, nothing is marked or sent again, so those
+    /// metrics need no row.
     pub(crate) fn says_something(&self) -> bool {
         says_something(self.quantity, self.values.iter().flatten().map(|v| v.mean))
     }
@@ -506,8 +506,8 @@ fn mean(
     figure.of(runs, &column.outline.entities(subject, metric)?)[0]
 }
 
-/// Returns the error of a group's estimator as a whole. The flow with the least accumulation would
-/// dominate a mean of the flows' own ratios.
+/// Returns the error of a group's estimator as a whole. In a mean of the flows' own ratios, the flow with the
+/// least accumulation would dominate.
 fn bias(column: &Column, run: &Run, group: &Subject) -> Option<f64> {
     let mean = |metric| Some(mean(column, &[run], group, metric, Across::Mean)?.mean);
     let truth = mean(Metric::Accumulation)?;

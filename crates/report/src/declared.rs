@@ -1,5 +1,5 @@
-//! The declaration of the figures and tables of papers (`docs/figures.toml`): the experiments and checks
-//! that show each, and the open settings of its paper.
+//! The declaration of the figures and tables of papers (`docs/figures.toml`): the experiments and checks that
+//! show each of them, and the open settings of its paper.
 
 use crate::verdict::Judged;
 use serde::Deserialize;
@@ -26,7 +26,7 @@ pub struct Papers {
     pub figures: Vec<PaperFigure>,
 }
 
-/// A law of papers, and its switches that the text leaves open.
+/// A law of papers, and the switches that the text leaves open.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PaperLaw {
@@ -82,7 +82,7 @@ pub struct PaperFigure {
     /// The value of the axis [`LAW_AXIS`] that is the paper's scheme. The verdict by our law takes
     /// [`OUR_LAW`] in its place. Without this value all checks count for both verdicts.
     pub law: Option<String>,
-    /// The setting of the paper's own case, by the axes of sweeps that also have other settings.
+    /// The setting of the paper's own case, by axis, for sweeps that also have other settings.
     #[serde(default)]
     pub at: BTreeMap<String, String>,
     /// The settings that the paper leaves open.

@@ -114,7 +114,7 @@ fn point_record(number: usize, point: &Point, dir: Option<&Path>) -> Value {
     })
 }
 
-/// Returns the record of a check: plain numbers in the unit that it names.
+/// Returns the record of a check: plain numbers, in the unit that the record names.
 pub fn check_record(check: &Check) -> Value {
     let (measured, known) = (check.measured(), check.fails.as_ref());
     json!({

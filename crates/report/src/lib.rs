@@ -1,8 +1,8 @@
 //! Comparison, tables, files and the page of a run.
 //!
-//! Functions take the runs of one scenario as a slice. It holds one run per engine, or several runs
-//! of an engine with different seeds (repetitions). Means and confidence intervals of repetitions
-//! are shown and judged.
+//! Functions take the runs of one scenario as a slice. It holds one run per engine, or several runs of an
+//! engine with different seeds (repetitions). The means and confidence intervals of repetitions are shown and
+//! judged.
 //!
 //! - [`checks`] compares runs with the expectations of the scenario.
 //! - [`table`], [`checks_table`] and, for a sweep, [`overview`] print for people, and [`experiment_record`] is JSON for programs.
@@ -10,7 +10,7 @@
 //! - [`Kept`] holds the runs of a command that has not yet ended.
 //! - [`page()`] draws a run, and [`Figure`] draws for papers.
 //!
-//! WebAssembly has no files, and so no run directories, comparisons or figures of them.
+//! WebAssembly has no files, so it has no run directories, nor comparisons or figures of them.
 
 mod axis;
 mod check;

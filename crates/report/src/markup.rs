@@ -4,7 +4,7 @@ use crate::class::Class;
 use crate::show;
 use std::fmt::Display;
 
-/// Text from a file as HTML text or attribute value, at most `limit` characters.
+/// Returns text from a file as HTML text or an attribute value, at most `limit` characters.
 pub fn escape(text: &str, limit: usize) -> String {
     html_escape::encode_quoted_attribute(&show::clean(text, limit)).into_owned()
 }
@@ -18,8 +18,7 @@ pub const fn style_of(class: Class) -> &'static str {
     }
 }
 
-/// Returns a table: its headings as HTML, each with whether its column has numbers, and its rows as
-/// HTML.
+/// Returns a table. A heading is HTML and a flag for a column of numbers. Rows are HTML.
 pub fn table(headings: impl IntoIterator<Item = (impl Display, bool)>, rows: &str) -> String {
     let class = |numbers| if numbers { " class=\"n\"" } else { "" };
     let headings = headings.into_iter().map(|(text, n)| format!("<th{}>{text}</th>", class(n)));

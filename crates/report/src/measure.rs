@@ -44,9 +44,9 @@ impl Figure {
             .collect()
     }
 
-    /// Returns one number for all flows taken as one: their sum at each sample, and then the
-    /// statistic over time. An inactive flow adds nothing, and the window counts in full. Only
-    /// theory can lack a value for a sample, if it has no equilibrium.
+    /// Returns one number for all flows taken as one: their sum at each sample, and then the statistic over
+    /// time. An inactive flow adds nothing, and the whole window counts. Only theory can lack a value for a
+    /// sample, if it has no equilibrium.
     fn sum(&self, run: &Run, entities: &[Entity]) -> Option<f64> {
         if run.only_over.is_some() && entities.len() > 1 {
             // The mean of a flow counts the time in which it was active.
@@ -105,7 +105,7 @@ fn reduce(over: Over, fold: Fold, mut samples: Vec<f64>) -> Option<f64> {
         Over::Min => samples.into_iter().reduce(f64::min),
         Over::Max => samples.into_iter().reduce(f64::max),
         Over::Variation => variation(&samples),
-        // States are counted before.
+        // States have been counted above.
         Over::State(_) => None,
         Over::Quantile(fraction) => {
             samples.sort_unstable_by(f64::total_cmp);
@@ -114,8 +114,8 @@ fn reduce(over: Over, fold: Fold, mut samples: Vec<f64>) -> Option<f64> {
     }
 }
 
-/// Returns the quantile of values in order, of which there is at least one. It is linear between
-/// the two nearest ranks, which is the common definition.
+/// Returns the quantile of one or more values in order. It is linear between the two nearest ranks, which is
+/// the common definition.
 pub(crate) fn quantile(sorted: &[f64], fraction: f64) -> f64 {
     let rank = fraction.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;
     let below = sorted[rank.floor() as usize];

@@ -17,7 +17,7 @@ use accord_scenario::{Across, Engine, Metric, MetricUnit, Scenario};
 use rayon::prelude::*;
 use std::mem::take;
 
-/// The most quantities in the overview. The page and `summary.csv` have all.
+/// The maximum number of quantities in the overview. The page and `summary.csv` have all of them.
 const MOST: usize = 4;
 /// The least number of quantities for a sweep.
 const LEAST: usize = 2;
@@ -110,7 +110,7 @@ pub(crate) fn first<'a>(
     for name in ["utilisation", "throughput", SPREAD, "losses"] {
         let is = |i: &usize| keys[*i].1 == name && !first.contains(i);
         let more: Vec<usize> = (0..keys.len()).filter(is).collect();
-        // With several flows or links, no single quantity takes all the room.
+        // No single quantity of several flows or links takes all the room.
         let room = most.saturating_sub(first.len());
         let room = match name {
             "utilisation" | "throughput" => room.min(LEAST),
@@ -214,8 +214,8 @@ impl<'a> Overview<'a> {
         found.map_or("", |(_, value)| value)
     }
 
-    /// Returns the checks that are met at a point and the worst verdict of the others: "35/36 finding".
-    /// It is "" without expectations.
+    /// Returns the number of checks met at a point and the worst verdict on the others: "35/36 finding". It
+    /// is "" without expectations.
     pub fn met(&self, point: usize) -> String {
         let tally = Tally::of(self.points[point].checks.iter().map(|c| c.class));
         let met = tally.count(Class::Met);
@@ -236,7 +236,7 @@ impl<'a> Overview<'a> {
     }
 
     fn list(&self, style: Style) -> String {
-        // As many quantities as fit are side by side, with the others below.
+        // As many quantities as fit are side by side. The others are below.
         let (mut text, mut rest) = (String::new(), &self.shown[..]);
         loop {
             let mut some = rest.len();

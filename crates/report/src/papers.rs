@@ -103,7 +103,7 @@ impl Score {
             _ => papers.chosen_switches(figure, readings),
         };
         let chosen = own().filter(|row| row.reading.switches == switches);
-        // The first among equals.
+        // Of equal readings, the first is chosen.
         let best = chosen.reduce(|a, b| if goodness(b) > goodness(a) { b } else { a });
         let Some(best) = best else { return Score::default() };
         Score {
@@ -153,7 +153,7 @@ pub struct FigureRecord {
     pub by_papers_scheme: Score,
     /// The verdict by our law, or the same one if there is no law of ours.
     pub by_our_law: Score,
-    /// The metrics of the checks that fail as the scenario files are, with their number, the most
+    /// The metrics of the checks that fail with unchanged scenario files, with their number, the most
     /// frequent first: "throughput 3, losses 1".
     pub fails: String,
 }

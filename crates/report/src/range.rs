@@ -10,7 +10,7 @@ pub enum Role {
     Line,
     /// An end of a band.
     Span,
-    /// Theory, which counts as a line if there is nothing else.
+    /// Theory, which counts as a line if there are no others.
     Model,
 }
 
@@ -26,7 +26,7 @@ impl Role {
 
 /// The number of samples that may be cut off at each end of a line: at most a tenth of it.
 const FEW: f64 = 2.5;
-/// The share of a line that a spike may last, and the factor by which it must stand out.
+/// The longest spike, as a share of its line, and the factor by which it must stand out.
 const TAIL: f64 = 0.05;
 const SPIKE: f64 = 3.0;
 /// A value is shown anyway if it costs less than this share of the height.
@@ -95,8 +95,7 @@ pub fn robust(
         let trim = role.trimmed().max(least);
         let at = |share: f64| (quantile(&values, share), quantile(&values, 1.0 - share));
         let (mut low, mut high) = at(trim);
-        // A longer spike: a few per cent of the values are several times as far from zero as all
-        // others.
+        // In a longer spike, a few per cent of the values are several times as far from zero as all others.
         let inner = at(TAIL.max(trim));
         let base = inner.0.min(0.0);
         if high - base > SPIKE * (inner.1 - base) {
@@ -181,7 +180,7 @@ pub fn ticks(min: f64, max: f64, count: usize) -> Vec<f64> {
     (first..=last).map(|i| rounded(i as f64 * step)).collect()
 }
 
-/// Returns powers of ten, with 2 and 5 times them if few fit. A smaller range has round numbers.
+/// Returns powers of ten, with their multiples by 2 and 5 if few fit. A smaller range has round numbers.
 pub fn decades(min: f64, max: f64) -> Vec<f64> {
     let (first, last) = (min.log10().floor() as i32, max.log10().floor() as i32);
     let few = last - first < 4;

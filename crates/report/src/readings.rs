@@ -108,7 +108,7 @@ pub struct FigureReadings {
 /// The record of readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Readings {
-    /// By figure, in the order of the declarations.
+    /// The readings by figure, in the order of the declarations.
     pub figures: Vec<FigureReadings>,
 }
 
@@ -254,7 +254,7 @@ impl PaperFigure {
         same.join(", ")
     }
 
-    /// Returns whether the figure may show a check of one of its experiments under some reading.
+    /// Returns whether a check of one of its experiments may belong to the figure under some reading.
     fn may_show(&self, check: &Judged, laws: &BTreeSet<&str>) -> bool {
         let at = self.at.iter().all(|(axis, own)| check.setting(axis).is_none_or(|v| v == own));
         let permitted = self.open.iter().all(|open| {
@@ -363,8 +363,8 @@ impl Papers {
     }
 
     /// Chooses the reading of a law, at the first settings of the figures of its papers. The figures are
-    /// divided in the order of their declaration, taken alternately. The choice is the reading that meets
-    /// most checks on the first half, the first among equals. It is confirmed if it also meets more checks
+    /// divided in the order of their declaration, taken alternately. The choice is the reading that meets the
+    /// most checks on the first half, and of equals the first. It is confirmed if it also meets more checks
     /// than the first reading on the second half. Otherwise the first reading stays.
     fn choice(&self, law: &PaperLaw, readings: &Readings) -> LawChoice {
         let of = |figure: &&PaperFigure| {

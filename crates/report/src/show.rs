@@ -81,8 +81,8 @@ pub fn row(values: &[Option<Estimate>], unit: MetricUnit) -> Vec<String> {
     row_beside(values, unit, 0.0)
 }
 
-/// Returns a row as [`row`] does. If the unit for a value as large as `size` is larger, uses that. So
-/// adjacent rows share their unit.
+/// Returns a row as [`row`] does, but in the unit for a value as large as `size` if that is larger. Adjacent
+/// rows can thus share a unit.
 pub fn row_beside(values: &[Option<Estimate>], unit: MetricUnit, size: f64) -> Vec<String> {
     let means = values.iter().flatten().map(|v| unit.settled(v.mean).abs());
     let means: Vec<f64> = means.filter(|v| *v != 0.0).collect();
@@ -269,8 +269,8 @@ pub fn clean(text: &str, limit: usize) -> String {
     out
 }
 
-/// Returns the name of a group, a flow or a link as [`clean`] does. A name that is too long loses
-/// its middle: long names mostly begin alike and differ at their ends.
+/// Returns the name of a group, a flow or a link as [`clean`] does. A name that is too long loses its middle,
+/// because long names mostly begin the same and differ at their ends.
 pub fn name(text: &str, limit: usize) -> String {
     let chars: Vec<char> = clean(text, usize::MAX).chars().collect();
     if chars.len() <= limit {
@@ -303,8 +303,8 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Returns three significant digits, or four if the first is a 1. So each printed step is between
-/// 0.05 % and 0.5 % of the value. A value below one per cent has two digits.
+/// Returns three significant digits, or four if the first is a 1, so each printed step is between 0.05 % and
+/// 0.5 % of the value. A value below one per cent has two digits.
 fn number(value: f64, unit: MetricUnit) -> String {
     if value == 0.0 {
         return "0".into();

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// The relative difference up to which engines agree: the papers' "≈".
 pub const AGREE: f64 = 0.05;
 
-/// The number of spaces after a column, and the number if room is scarce.
+/// The number of spaces after a column, normally and if room is scarce.
 const PADDING: [u16; 2] = [2, 1];
 
 /// The verdict of engines that do not agree.
@@ -43,8 +43,8 @@ pub fn table(scenario: &Scenario, runs: &[&Run], style: Style) -> String {
 /// The number of notes shown on a terminal. The page has the others.
 const MOST_NOTES: usize = 5;
 
-/// Returns the notes of theory and of the fluid engine on their models, one per line, each once. Of
-/// many notes it returns the first few of each engine, which cover its largest effects.
+/// Returns the notes of theory and of the fluid engine on their models, one per line, each once. If there are
+/// many, returns the first few of each engine, which cover its largest effects.
 pub fn remarks(runs: &[&Run]) -> String {
     let models = [Engine::Theory, Engine::Fluid];
     let models = (runs.iter()).filter(|run| models.contains(&run.manifest.engine));
@@ -273,8 +273,8 @@ pub(crate) fn all_same(runs: &[&Run]) -> bool {
     runs.windows(2).all(|pair| bits(pair[0]) == bits(pair[1]))
 }
 
-/// Removes the columns from the third on that have a header and no cells below it. Returns the
-/// remaining columns of `right`.
+/// Removes columns, from the third on, that have a header and no cells below it. Returns the remaining
+/// columns of `right`.
 fn drop_empty(lines: &mut [Vec<String>], right: std::ops::Range<usize>) -> std::ops::Range<usize> {
     let empty = |i: usize| {
         let mut cells = lines[1..].iter().map(|cells| cells[i].as_str());
@@ -360,10 +360,10 @@ fn longest(text: &str, intervals: bool) -> u16 {
     widths.max().unwrap_or_default()
 }
 
-/// Keeps every column as wide as its cells if there is room. Then a row is a line. Otherwise a
-/// column is at least as wide as its longest value with its interval, or else as its longest word,
-/// so none is broken. If there is no room for that, columns move closer together, and then words of
-/// the header may be broken. Returns whether there is room.
+/// Keeps every column as wide as its cells if there is room, so a row is a line. Otherwise a column is at
+/// least as wide as its longest value with its interval, or else as its longest word, so no word is broken.
+/// If there is no room for that, columns move closer together, and then words of the header may be broken.
+/// Returns whether there is room.
 fn keep_words_whole(table: &mut Table) -> bool {
     let of = |row: &comfy_table::Row, intervals: bool| -> Vec<u16> {
         let cells = row.cell_iter();

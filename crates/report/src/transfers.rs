@@ -32,8 +32,8 @@ pub struct TransferRow {
     pub p95_s: f64,
     /// The 99th percentile of completion times in seconds.
     pub p99_s: f64,
-    /// The number of transfers that had begun before the end of the window and were incomplete at
-    /// the end of the run. It is given only in the row of all sizes.
+    /// The number of transfers that had begun before the end of the window and were incomplete at the end of
+    /// the run. Only the row of all sizes has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unfinished: Option<usize>,
 }

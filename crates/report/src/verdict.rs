@@ -43,7 +43,7 @@ impl Tally {
         }
     }
 
-    /// Returns the counts of the verdicts that are not met as a list in words, or "".
+    /// Returns the counts of unmet verdicts as a list in words, or "".
     fn not_met(&self) -> String {
         let failures = Class::ALL.into_iter().skip(1).filter(|c| self.count(*c) > 0);
         let failures: Vec<String> = failures.map(|c| c.counted(self.count(c))).collect();

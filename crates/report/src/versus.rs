@@ -99,11 +99,11 @@ pub fn versus<'a>(
     Ok(all)
 }
 
-/// The name of the group of a measurement without a given one.
+/// The name of the group of a measurement for which none is given.
 pub const UNNAMED: &str = "all";
 
-/// Gives the flows of measurements the name of the other runs' group so that they share its rows.
-/// This applies if the measurements have no given group and the others have exactly one.
+/// Gives the flows of measurements the name of the other runs' group so that they share its rows. Does so
+/// only if the measurements have no given group and the other runs have exactly one.
 pub fn pair_measured(stored: &mut [Stored]) {
     let mut names: Vec<String> = Vec::new();
     for point in stored.iter().flat_map(|s| &s.points).filter(|point| !point.is_measured()) {

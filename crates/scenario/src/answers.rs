@@ -5,7 +5,7 @@ use accord_family::{FlowFacts, Objective, Role};
 use accord_units::Rate;
 
 /// The load that comes with a flow's data. It follows from the flow's rate and round-trip time. It consists
-/// of answers on the reverse path and, with a tunnel, of a control pair there and a report back per round
+/// of answers on the reverse path and, for a tunnel, of one control pair there and one report back per round
 /// trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Answers {
@@ -70,8 +70,8 @@ impl Answers {
         if sent { (data / self.packet).min(rtt.recip()) } else { 0.0 }
     }
 
-    /// Returns the answers to data per second. If their number per round trip is given, the first packet that
-    /// arrives after a due time is answered, on average half a packet late.
+    /// Returns the number of answers to data per second. If the number per round trip is given, the first
+    /// packet that arrives after each due time is answered, on average half a packet late.
     fn answered(&self, data: f64, rtt: f64) -> f64 {
         let packets = data / self.packet;
         if self.most <= 0.0 || packets <= 0.0 {

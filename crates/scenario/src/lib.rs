@@ -1,11 +1,10 @@
 //! Scenarios: a network, its flows, its events and its expectations.
 //!
-//! Every engine runs a [`Scenario`]. In a scenario, each name is resolved, each quantity has its
-//! unit and each default is filled in. `accord-language` reads a scenario from a file. A program
-//! can also make or change one, and [`Scenario::check`] checks that it is sound. [`print()`] writes
-//! a scenario as text, and the hash of that text identifies the scenario. [`State`] is the network
-//! between two events. A [`Metric`] is a quantity that engines record and that expectations are
-//! about.
+//! Every engine runs a [`Scenario`]. In a scenario, each name is resolved, each quantity has its unit and
+//! each default is filled in. `accord-language` reads a scenario from a file. A program can also make or
+//! change one. [`Scenario::check`] then checks that it is sound. [`print()`] writes a scenario as text, and
+//! the hash of that text identifies the scenario. [`State`] is the network between two events. A [`Metric`]
+//! is a quantity that engines record and expectations refer to.
 //!
 //! ```
 //! use accord_family::Catalogue;

@@ -1,4 +1,4 @@
-//! The quantities that runs record and expectations are about. Each has one name for all engines.
+//! The quantities that runs record and expectations refer to. Each has one name for all engines.
 
 use crate::engine::Engine;
 use accord_family::{Inner, Quantity, declared};
@@ -197,7 +197,7 @@ macro_rules! metrics {
     };
 }
 
-/// The kind of entity that a metric is recorded of.
+/// The kind of entity for which a metric is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Of {
     /// Flows.

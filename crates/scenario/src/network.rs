@@ -113,8 +113,8 @@ pub struct Link {
     pub control_priority: bool,
     /// The parts that make the link difficult, if it has any.
     pub parts: Option<Box<Parts>>,
-    /// True for a link made to attach a host (`access`, `egress`) and not named as a link of the
-    /// network. Engines do not record series for it.
+    /// True for a link that attaches a host (`access`, `egress`) and is not named as a link of the network.
+    /// Engines do not record series for it.
     pub attachment: bool,
 }
 
@@ -181,7 +181,7 @@ pub const GREEDY: &str = "greedy";
 /// The word for a queue without a limit.
 pub const UNLIMITED: &str = "unlimited";
 
-/// The default of the least retransmission time-out of streams: that of Linux.
+/// The default of the least retransmission time-out of streams, which is that of Linux.
 pub const MIN_RTO: Duration = Duration::from_ms(200);
 
 /// The carrier of a flow. Theory and the fluid engine have no carriers, and use the flow's controller. The
@@ -230,8 +230,8 @@ pub struct Tunnel {
     pub signal: Signal,
 }
 
-/// One flow. It dereferences to the settings that the flows of its group share. Writing to a setting unshares
-/// them.
+/// One flow. It dereferences to the settings, which the flows of its group share. A flow that writes to a
+/// setting gets its own copy.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
     /// The name: `group.index`, or just the group's name in a group of one.
@@ -266,8 +266,7 @@ pub struct FlowSettings {
     pub stop: Option<Time>,
     /// The index of its aggregate in [`Scenario::aggregates`].
     pub aggregate: usize,
-    /// The share that the flow should have, relative to other flows. Fairness indices are relative
-    /// to it.
+    /// The share that the flow should have, relative to other flows. Fairness indices divide by it.
     pub share: f64,
     /// The size of a data packet, headers included. Random sizes have this mean.
     pub packet: Bytes,
@@ -277,7 +276,7 @@ pub struct FlowSettings {
     pub ack: Bytes,
     /// The size of a control packet (OB, IB, report), headers included.
     pub control: Bytes,
-    /// Least retransmission time-out, of a stream.
+    /// The least retransmission time-out of a stream.
     pub min_rto: Duration,
     /// True if a stream spaces the packets of its window over the round trip.
     pub pacing: bool,
@@ -327,8 +326,8 @@ impl Flow {
         Application::new(self.demand, self.packet, self.sizes.as_ref(), id, seed)
     }
 
-    /// Returns whether the flow detects a queue only by the spacing of a control pair's halves. If
-    /// both halves wait equally, it finds nothing queued.
+    /// Returns whether the flow detects a queue only from the spacing of a control pair's halves. If both
+    /// halves wait equally, it detects no queue.
     pub fn goes_by_pairs(&self) -> bool {
         match self.tunnel {
             // Gateways detect whether they must use the delay.

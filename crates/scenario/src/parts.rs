@@ -5,8 +5,8 @@ use accord_traffic::Delay;
 use accord_units::{Bytes, Duration, Rate};
 use std::sync::Arc;
 
-/// The bytes that leave at one delivery opportunity of a [`Trace`]: a packet of 1500 bytes and the
-/// 4 bytes with which mahimahi's device precedes it.
+/// The bytes that leave at one delivery opportunity of a [`Trace`]: a packet of 1500 bytes and the 4 bytes
+/// that mahimahi's device puts before it.
 pub const OPPORTUNITY: Bytes = Bytes::new(1504);
 
 /// The parts of a link beyond its port and its propagation delay. Most links have none.
@@ -69,8 +69,7 @@ impl Parts {
 /// \[Netravali15\]. The trace repeats at its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// The times in milliseconds, in order. The last one, which is the length of the trace, is more
-    /// than zero.
+    /// The times in milliseconds, in order. The last one is the length of the trace and more than zero.
     times: Arc<[u32]>,
 }
 
@@ -102,7 +101,7 @@ impl Trace {
 
     /// Returns the number of opportunities after the start of the run and up to `time`, in seconds.
     pub fn opportunities_by(&self, time: f64) -> u64 {
-        // Times come as multiples of a picosecond that a float may miss.
+        // Times are multiples of a picosecond, which a float may miss.
         let ms = time * 1e3 + 1e-6;
         let length = self.length().as_secs_f64() * 1e3;
         let rounds = (ms / length).floor();

@@ -13,9 +13,9 @@ use accord_traffic::{Demand, Draw, PacketSizes};
 use std::fmt::{Display, Write};
 use toml_writer::{ToTomlValue, TomlStringBuilder};
 
-/// Returns the scenario as a file in which nothing varies and nothing is left to a default or to
-/// chance. Parsing the text gives an equal [`Scenario`], so its hash identifies the scenario.
-/// `scenario` must come from a file.
+/// Returns the scenario as a file in which nothing varies, and nothing is left to defaults or to chance.
+/// Parsing the text gives an equal [`Scenario`], so the hash of the text identifies the scenario. `scenario`
+/// must come from a file.
 pub fn print(scenario: &Scenario) -> String {
     let mut out = String::new();
     let s = scenario;

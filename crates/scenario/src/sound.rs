@@ -6,7 +6,7 @@ use accord_family::Role;
 use accord_traffic::PacketSizes;
 use accord_units::{Bytes, Duration, Rate};
 
-/// The largest packet: that of IP.
+/// The size of the largest packet that IP allows.
 pub const LARGEST_PACKET: Bytes = Bytes::new(65_535);
 
 impl Scenario {
@@ -133,8 +133,8 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Returns the largest packet that crosses each link at any time of the run: data, of a mix its
-    /// largest size, and acknowledgements and control packets. It is zero for a link without flows.
+    /// Returns the size of the largest packet that crosses each link during the run: data (for a mix, its
+    /// largest size), acknowledgements and control packets. It is zero for a link without flows.
     pub fn largest_packets(&self) -> Vec<Bytes> {
         let mut largest = vec![Bytes::ZERO; self.links.len()];
         let mut crosses = |flow: usize, path: &[LinkId], reverse: &[LinkId]| {
@@ -163,8 +163,8 @@ impl Scenario {
 }
 
 impl Link {
-    /// Returns the reason, if any, why no packet of this size ever passes the link: it does not fit into an
-    /// empty buffer or into a full bucket of a policer.
+    /// Returns the reason, if any, why no packet of this size ever passes the link: an empty buffer or the
+    /// full bucket of a policer is too small for it.
     pub fn blocks(&self, size: Bytes) -> Option<String> {
         let name = &self.name;
         let policer = self.parts.as_ref().and_then(|parts| parts.policer);

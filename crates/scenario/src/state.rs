@@ -14,13 +14,13 @@ pub struct State<'a> {
     /// The rates, by link. A rate is zero in an outage. Token buckets bound it.
     pub rate: Vec<Rate>,
     /// The rates of the lines, by link. In an outage it is the last rate above zero, because times over empty
-    /// queues are those of a working line.
+    /// queues refer to a working line.
     pub nominal_rate: Vec<Rate>,
     /// The propagation delays, by link.
     pub delay: Vec<Duration>,
-    /// The paths of data, and of acknowledgements and reports, that have changed, by flow.
+    /// The changed paths of data, and of acknowledgements and reports, by flow.
     paths: BTreeMap<usize, (&'a [LinkId], &'a [LinkId])>,
-    /// The demands of applications that have changed, by flow.
+    /// The changed demands of applications, by flow.
     demands: BTreeMap<usize, Demand>,
 }
 
@@ -90,8 +90,7 @@ impl<'a> State<'a> {
         Application::new(demand, f.packet, f.sizes.as_ref(), flow, seed)
     }
 
-    /// Returns the propagation and transmission time over a link. In an outage it is that at the
-    /// last rate above zero.
+    /// Returns the propagation and transmission time over a link. In an outage, the last rate above zero counts.
     pub fn crossing(&self, link: LinkId, size: Bytes) -> Duration {
         self.delay[link] + self.nominal_rate[link].transmission(size)
     }

@@ -10,8 +10,7 @@ use accord_scenario::Engine;
 use accord_transport::Segment;
 use accord_units::Duration;
 
-/// The packets that entered, that left, that were dropped and that are held, for the data of a flow
-/// or for a port.
+/// Counts of the packets of a port, or of a flow's data: entered, left, dropped and held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Audit {
     /// The packets that entered.

@@ -1,4 +1,4 @@
-//! The reasons for the events engine.
+//! Reasons to use the events engine.
 
 use std::fmt::{self, Display, Formatter};
 

@@ -9,9 +9,9 @@
 //! Packets wait in queues at their links, not in events. An event takes 16 bytes, and the calendar
 //! of a thousand links stays in the first-level cache.
 //!
-//! The order is a property of the events, not of the sequence in which they were added: by time,
-//! then by [`EventKind`], then by index. The time permutes the indices, so no link or flow wins all
-//! ties. So an engine may leave out events without a change of the run.
+//! Events are ordered by time, then by [`EventKind`], then by index, whatever the sequence in which
+//! they were added. So an engine may leave out events without changing the run. The time permutes
+//! the indices, so no link or flow wins all ties.
 
 use accord_units::{Duration, Time};
 use std::cmp::Reverse;
@@ -42,11 +42,11 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The kind of an event. Events of the same time are handled in the order of this list. A packet
-    /// that leaves a port makes room for one that arrives. A sample is of the time before it, so a flow
-    /// that starts with it has no part in it.
+    /// The kind of an event. Events of the same time are handled in the order of this list. A packet that leaves a
+    /// port makes room for one that arrives. A sample covers the time before it, so it excludes a flow that starts
+    /// at the same time.
     ///
-    /// A new kind takes its place here, and its arm in `EventsEngine::handle`.
+    /// A new kind needs a place in this list and an arm in `EventsEngine::handle`.
     pub enum EventKind {
         /// The port of link `index` has sent its packet.
         Sent,
@@ -66,8 +66,8 @@ kinds! {
         Application,
         /// The sender of flow `index` is woken, as it asked.
         Wake,
-        /// An end of another stack is woken, as it asked: that of flow `index / 2`, at its source or, if
-        /// `index` is odd, at its sink.
+        /// A third-party end of flow `index / 2` is woken, as it asked: at the source or, if `index` is odd, at the
+        /// sink.
         WakeOther,
         /// The host of flow `index` has processed a packet.
         Processed,
@@ -85,14 +85,14 @@ impl EventKind {
     pub const FIRST: EventKind = EVENT_KINDS[0];
 }
 
-/// The number of bits of the index in a key. The kind is above them.
+/// The number of bits of a key that hold the index. The bits above hold the kind.
 const INDEX_BITS: u32 = 28;
 const INDEX: u32 = (1 << INDEX_BITS) - 1;
 
 /// The largest index of a link or flow.
 pub const MAX_INDEX: usize = INDEX as usize;
 
-/// Returns the permutation of indices at `time`: a mask for exclusive or.
+/// Returns the mask that permutes the indices at `time`, by exclusive or.
 #[inline]
 fn shuffle(time: u64) -> u32 {
     (time.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - INDEX_BITS)) as u32
@@ -116,7 +116,7 @@ fn read((time, key): (u64, u32)) -> (Time, EventKind, usize) {
 struct WheelNode {
     time: u64,
     key: u32,
-    /// The next node of the slot, or of the free nodes.
+    /// The next node in the slot, or in the list of free nodes.
     next: u32,
 }
 
@@ -188,8 +188,8 @@ impl Calendar {
         }
     }
 
-    /// Adds an event, which is not before the last one taken. `index` is at most [`MAX_INDEX`]. An
-    /// event after the end, in particular at `Time::MAX`, is never due.
+    /// Adds an event, which must not be before the last one taken. `index` is at most
+    /// [`MAX_INDEX`]. An event after the end, in particular at `Time::MAX`, is never due.
     #[inline]
     pub fn push(&mut self, time: Time, kind: EventKind, index: usize) {
         if time.as_ps() > self.end {
@@ -234,7 +234,7 @@ impl Calendar {
     }
 
     /// Puts an event into the current slot. This moves at most `MOST_DUE` events, or puts them into
-    /// the heap. Each event goes there at most once.
+    /// the heap. Each event enters the heap at most once.
     fn place_due(&mut self, event: (u64, u32)) {
         if let Some(&Reverse(first)) = self.rest.peek()
             && event > first
@@ -276,7 +276,7 @@ impl Calendar {
         self.due.last().map_or(Time::MAX, |(time, _)| Time::from_ps(*time))
     }
 
-    /// Returns all pending events, unordered. This takes as long as several dozen events.
+    /// Returns all pending events, unordered. This takes as long as handling several dozen events.
     pub fn pending(&self) -> impl Iterator<Item = (Time, EventKind, usize)> {
         let words = self.occupied.iter().enumerate().filter(|(_, bits)| **bits != 0);
         let slots = words.flat_map(|(word, &bits)| {
@@ -418,7 +418,7 @@ impl Calendar {
         }
     }
 
-    /// Moves external events (changes, starts, stops) and the end to times earlier by this span.
+    /// Brings external events (changes, starts, stops) and the end forward by this span.
     pub fn bring_forward(&mut self, by: Duration) {
         self.end -= by.as_ps();
         for (time, key) in self.take_all() {
@@ -494,8 +494,7 @@ mod tests {
         assert_eq!(calendar.pop(), Some((ms(700), EventKind::Wake, 4)));
     }
 
-    /// Few events are moved per event, for any number of simultaneous events and any order of their
-    /// addition.
+    /// Few events are moved per event, for any number of simultaneous events, added in any order.
     #[test]
     fn simultaneous_events_are_not_moved_about() {
         const N: usize = 100_000;

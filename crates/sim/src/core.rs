@@ -77,7 +77,7 @@ pub struct Core<'a> {
     /// The states of third-party stacks' sending ends at the latest sample, by flow.
     pub views: BTreeMap<usize, View>,
     /// The queued bytes of each flow, and the latest departure among the data that would have
-    /// arrived over empty queues. A buffer of [`Core::sample`].
+    /// arrived over empty queues. A buffer for [`Core::sample`].
     pub queued: Vec<(u64, Option<Time>)>,
     pub digest: Digest,
     pub events: u64,
@@ -133,7 +133,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Returns the reported time for a time of the engine.
+    /// Converts engine time to reported time.
     #[inline]
     pub fn reported(&self, time: Time) -> Time {
         time + self.ahead
@@ -264,7 +264,7 @@ impl<'a> Core<'a> {
         self.await_wake(id, Time::MAX)
     }
 
-    /// Wakes the sender of a flow if its pending wake-up is now. Returns whether it was. A wake-up
+    /// Wakes the sender of a flow if its pending wake-up is now. Returns true if it did. A wake-up
     /// event may be stale, because an earlier deadline was set and handled after it was scheduled.
     #[inline]
     pub fn wake(&mut self, id: usize) -> bool {
@@ -503,7 +503,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Returns the bytes of an end on the way: 0 is that at the source.
+    /// Returns the bytes on the way from an end: 0 is the end at the source.
     pub fn away(&self, flow: usize, end: usize) -> Bytes {
         if end == 0 {
             return Bytes::new(self.flows[flow].in_network());
@@ -521,8 +521,8 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Counts the packets that edge queues have dropped. A queue drops packets when a datagram
-    /// leaves. These are counted at the next event of the tunnel or at the next sample.
+    /// Counts the packets that edge queues have dropped. Packets that a queue drops when a datagram
+    /// leaves are counted at the tunnel's next event or at the next sample.
     pub fn count_edges(&mut self) {
         for i in 0..self.tunnels.len() {
             self.count_edge(self.tunnels[i]);

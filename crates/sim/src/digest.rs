@@ -4,8 +4,8 @@ use crate::packet::Packet;
 use accord_transport::Segment;
 use accord_units::{Duration, Time};
 
-/// The sum over packets of a hash of their end (delivered or lost) and its time. The sum does not
-/// depend on the order in which packets are added.
+/// The sum, over all packets, of a hash of each packet's end (delivered or lost) and its time. The
+/// sum does not depend on the order in which packets are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest(u64);
 

@@ -60,7 +60,7 @@ pub struct Flow {
     pub ecn: Ecn,
     /// The index of its aggregate in the scenario.
     pub aggregate: u8,
-    /// The need for samples to read the flow.
+    /// States whether samples must read the flow.
     activity: Activity,
     /// The data sent.
     pub sent: Count,
@@ -79,8 +79,8 @@ pub struct Flow {
     pub session: Session,
 }
 
-/// The possibility that the counts and the state of a flow change before an event (a start, an
-/// action of the application, a reply or a loss) wakes it.
+/// States whether the counts and the state of a flow may change before an event (a start, an action
+/// of the application, a reply or a loss) wakes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Activity {
     /// The flow has changed since the last sample, or may change.
@@ -327,8 +327,8 @@ impl Flow {
         }
     }
 
-    /// Returns the time at which the latest data was sent that would have arrived by `now` over
-    /// empty queues, with the delays in force on its way. Returns `None` if there is none.
+    /// Returns the sending time of the latest data that would have arrived by `now` over empty
+    /// queues, with the delays in force on its way. Returns `None` if there is none.
     pub fn late(&mut self, now: Time) -> Option<Time> {
         match &mut self.outgoing {
             Some(outgoing) => {

@@ -85,7 +85,7 @@ pub struct Gateway {
     awaited: Time,
     /// The packets that the edge queue dropped since they were last counted.
     dropped: Vec<Packet>,
-    /// The numbers of packets that arrived, that were sent and that were dropped.
+    /// The numbers of packets that arrived, were sent and were dropped.
     counts: [Count; 3],
 }
 
@@ -293,8 +293,8 @@ impl Gateway {
         waiting.chain(inside).chain(lost).chain(self.order.held()).chain(&self.out)
     }
 
-    /// The packets that arrived, that were sent and that were dropped at the edge. Bytes include
-    /// the overhead.
+    /// The packets that arrived, were sent and were dropped at the edge. Bytes include the
+    /// overhead.
     pub fn counts(&self) -> [Count; 3] {
         self.counts
     }

@@ -42,9 +42,9 @@ pub trait Gauge {
     }
 }
 
-/// Readable links of an engine.
+/// The links of an engine, for readings.
 pub trait Links {
-    /// Updates the ports that count packets in batches with the arrivals before `until`.
+    /// Counts the arrivals before `until` at ports that count packets in batches.
     fn settle(&mut self, _until: Time) {}
 
     /// The port of a link.

@@ -22,7 +22,7 @@ pub struct Packet {
     pub size: u16,
     /// The ECN codepoint.
     pub ecn: Ecn,
-    /// The aggregate: an index into the scenario's.
+    /// The aggregate: an index into those of the scenario.
     pub aggregate: u8,
 }
 

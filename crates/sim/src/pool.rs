@@ -11,7 +11,7 @@ struct Node {
     /// The time of the next node of the queue. It is stored here because the next node is probably
     /// not in a near cache.
     next_time: Time,
-    /// The next node of the queue, or of the free nodes.
+    /// The next node in the queue, or in the list of free nodes.
     next: u32,
 }
 
@@ -40,7 +40,7 @@ const BLOCK: usize = 1 << 14;
 pub struct Handle(u32);
 
 impl Handle {
-    /// The number of the handle. Numbers are as small as they can be.
+    /// The number of the handle. Numbers are as small as possible.
     pub fn number(self) -> usize {
         self.0 as usize
     }
@@ -243,7 +243,7 @@ impl Pool {
         self.near.len() > LARGE
     }
 
-    /// Returns true if the pool has grown far beyond the near caches. Flows and links then have, too.
+    /// Returns true if the pool has grown far beyond the near caches. Flows and links then exceed them as well.
     #[inline]
     pub fn is_huge(&self) -> bool {
         self.near.len() > HUGE

@@ -95,8 +95,8 @@ impl accord_port::PortPacket for Ticket {
         }
     }
 
-    /// An acknowledgement with a gap is never superseded, because possibly no other one reports its
-    /// block.
+    /// An acknowledgement with a gap is never superseded, because it may be the only one to report
+    /// its block.
     fn is_superseded_by(&self, newer: &Ticket) -> bool {
         self.answer == Answer::Plain
             && matches!(newer.answer, Answer::Plain | Answer::Gap)

@@ -17,14 +17,14 @@
 use crate::certificate::{Enclosed, path_price};
 use crate::{Certificate, Demand, Problem};
 
-/// The relative excess of an area over the gap at which it counts as greater.
+/// The relative excess over the gap at which an area counts as greater.
 const SURPLUS: f64 = 1e-6;
 /// The precision of the ends of an interval of rates, relative to its width.
 const PRECISION: f64 = 1e-3;
 
 impl Certificate {
-    /// Returns an interval that contains the optimal rate of `flow`, independent of the rates that
-    /// were checked. It is a proof to the extent that the [`gap`](Self::gap) is one.
+    /// Returns an interval that contains the optimal rate of `flow`, independent of the rates that were
+    /// checked. It is as much of a proof as the [`gap`](Self::gap) is.
     ///
     /// `prices` must be those of the certificate. Without a finite gap the interval is the whole
     /// range of the flow's rates.

@@ -8,8 +8,8 @@
 //!
 //! U(x*) − U(x′) ≤ Σ p·(c − y) + Σ loss, where U(x) − U(x′) ≤ loss = U′(x′)·(x − x′).
 //!
-//! A link with a highest price P may drop the excess. It needs no scaling. P·(y − c)⁺ is added to
-//! the bound instead.
+//! A link with a highest price P may drop the excess, so it needs no scaling. Instead, P·(y − c)⁺ is added to
+//! the bound.
 //!
 //! For `Log`, and for a contract without a limit, the loss is w·ln k exactly. With W = Σ w the whole is the closed form W·(c·p/W − 1 +
 //! ln k). It is divided by Σ q·x (which is W if all demands are `Log`).
@@ -78,8 +78,7 @@ impl Certificate {
         };
         let complementarity = largest(links().map(slack));
 
-        // A link may be scaled, unless it is at its highest price or oversubscribed. Then it drops
-        // data.
+        // A link may be scaled, unless it drops data: it is at its highest price or oversubscribed.
         let parts = || {
             links().zip(limits).map(|(((link, &c), &p), &limit)| {
                 let overload = link.overload(c);
@@ -132,7 +131,7 @@ pub(crate) struct Enclosed {
 impl Enclosed {
     pub fn new(demand: &Demand, q: f64) -> Self {
         let rate = match demand {
-            // This is the usual case, without a second division.
+            // The usual case avoids a second division.
             Demand::Log { .. } => demand.rate(q),
             _ if !demand.is_elastic() => {
                 return Self { least: demand.least(), most: demand.least() };
@@ -344,7 +343,7 @@ impl Flows {
         let others =
             flows.filter(|(_, demand)| demand.log_weight().is_none() && demand.is_elastic());
         log + add_up(others.map(|(path, demand)| {
-            // Its utility is `Log` of the part above the floor.
+            // The utility is `Log` of the part above the floor.
             if let Demand::Contract { weight, limit: f64::INFINITY, .. } = *demand {
                 return weight * libm::log1p(overload) * (1.0 + OPERATIONS);
             }

@@ -1,8 +1,8 @@
 //! The rate of a flow at a given price of its path: the demand function x(q).
 //!
-//! A demand is a non-increasing function of the path price q. The utility behind it is the concave
-//! U with U′(x) = q. The solver depends only on the following five functions of a demand. So a new
-//! demand is one variant and one arm in each of these:
+//! A demand is a non-increasing function of the path price q. The utility behind it is the concave U with
+//! U′(x) = q. The solver depends only on the following five functions of a demand, so a new demand is one
+//! variant and one arm in each of them:
 //!
 //! | method | meaning |
 //! |---|---|
@@ -51,14 +51,14 @@ pub enum Demand {
         /// unless A is finite.
         cap: f64,
     },
-    /// x = (w/q)^(1/α): α-fairness. α = 1 is `Log`, and a large α comes near max-min fairness.
+    /// x = (w/q)^(1/α): α-fairness. α = 1 is `Log`, and a large α approaches max-min fairness.
     AlphaFair {
         /// w, in the unit of the price times that of rate^α.
         weight: f64,
         /// α, positive.
         alpha: f64,
     },
-    /// x = w/(q − b): Vegas with an error in its propagation delay.
+    /// x = w/(q − b): Vegas with an error in its estimate of the propagation delay.
     ///
     /// With relative error ε, delay d and target α·d: w = (1 + ε)·α·d and b = ε·d.
     Vegas {
@@ -107,8 +107,8 @@ impl Demand {
         Vegas { weight, bias }
     }
 
-    /// Returns true if the rate depends on the price. It does not for a flow that its cap keeps at
-    /// its floor, unless an accumulation limit can take it below.
+    /// Returns true if the rate depends on the price. It does not if the cap of a flow keeps it at its floor,
+    /// unless an accumulation limit can take it below.
     pub fn is_elastic(&self) -> bool {
         match *self {
             Fixed { .. } => false,
@@ -117,7 +117,7 @@ impl Demand {
         }
     }
 
-    /// Returns x(q) for a price q ≥ 0. It is infinite if the demand has no bound there.
+    /// Returns x(q) for a price q ≥ 0. It is infinite if the demand is unbounded there.
     pub fn rate(&self, q: f64) -> f64 {
         match *self {
             Log { weight } => weight / q,
@@ -291,8 +291,7 @@ impl Demand {
     }
 }
 
-/// Returns the price at which A/q = x̂ + ā/q. It is zero if the limit always rules, and may be
-/// infinite.
+/// Returns the price at which A/q = x̂ + ā/q. It is zero if the limit always applies, and may be infinite.
 fn knee(weight: f64, floor: f64, limit: f64) -> f64 {
     if limit <= weight { 0.0 } else { (limit - weight) / floor }
 }
@@ -319,7 +318,7 @@ fn log_ratio(from: f64, to: f64) -> f64 {
     libm::log1p((to - from) / from)
 }
 
-/// Returns the parts of the way from `from` to `to` that lie below and above `at`.
+/// Returns the parts of the interval from `from` to `to` that lie below and above `at`.
 fn split(from: f64, to: f64, at: f64) -> ((f64, f64), (f64, f64)) {
     ((from.min(at), to.min(at)), (from.max(at), to.max(at)))
 }

@@ -1,17 +1,15 @@
 //! The dual function of a merged problem, its gradient and its curvature.
 //!
-//! With path prices q = Rᵀ·p, rates x(q) and loads y = R·x, the dual function is D(p) = Σ B(q) +
-//! c·p `[Low02 eq. 8]`. Its gradient is c − y, and its generalised Hessian is R·diag(−dx/dq)·Rᵀ. D
-//! itself is never computed, because near the solution two of its values agree to all digits.
-//! [`Dual::evaluate`] returns the *difference* from another point, c·(p′ − p) − Σ ∫ x dq from q to
-//! q′, piece by piece in closed form.
+//! With path prices q = Rᵀ·p, rates x(q) and loads y = R·x, the dual function is D(p) = Σ B(q) + c·p `[Low02
+//! eq. 8]`. Its gradient is c − y, and its generalised Hessian is R·diag(−dx/dq)·Rᵀ. D itself is never
+//! computed, because two of its values near the solution agree to all digits. [`Dual::evaluate`] returns the
+//! *difference* from another point, c·(p′ − p) − Σ ∫ x dq from q to q′, piece by piece in closed form.
 
 use crate::merge::{Bounded, Merged, Part, Visit};
 use crate::parallel::{cut, parts, scatter};
 use std::ops::AddAssign;
 
-/// The inputs and sums of a link in an evaluation, in one struct since every row touches all of
-/// them.
+/// The inputs and sums of a link in an evaluation. They share a struct, because every row touches all of them.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Link {
     price: f64,
@@ -161,7 +159,7 @@ impl<'a> Dual<'a> {
     }
 }
 
-/// The inputs and sums of a link in a product, in one struct since every row touches both.
+/// The inputs and sums of a link in a product. They share a struct, because every row touches both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cell {
     v: f64,

@@ -2,10 +2,10 @@
 
 use thiserror::Error;
 
-/// A problem without meaning. Every variant names the flow or link concerned.
+/// A meaningless problem. Every variant names the flow or link concerned.
 ///
-/// Flows and links are numbered from 0 in the order in which they were given. A problem that has a
-/// meaning but no solution is not an error, but [`Status::Infeasible`](crate::Status::Infeasible).
+/// Flows and links are numbered from 0 in the order in which they were given. A meaningful problem without a
+/// solution is not an error, but [`Status::Infeasible`](crate::Status::Infeasible).
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum ProblemError {

@@ -11,7 +11,7 @@
 //!   different demands.
 //! - [`Problem`]: routes, demands and capacities.
 //! - [`solve`]: finds rates and prices, as a [`Solution`].
-//! - [`solve_from`]: solves again when flows come and go, from the last prices.
+//! - [`solve_from`]: solves again from the last prices, when flows come and go.
 //! - [`max_min`]: finds max-min fair rates, which have no prices.
 //! - [`Certificate`]: the distance of any rates and prices from the optimum, independent of their
 //!   origin.

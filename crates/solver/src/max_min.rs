@@ -1,16 +1,15 @@
 //! Weighted max-min fairness: a rate can increase only at the expense of a flow with an equal or
 //! smaller one.
 //!
-//! The result is exact, by progressive filling (Bertsekas and Gallager, *Data Networks*, §6.5). All
-//! flows grow together, each in proportion to its weight. A flow stops at its cap, or when a link
-//! of its path is full. Links wait in a heap by the level x/w at which they will be full. That
-//! level only rises when flows stop elsewhere. So a link is evaluated again only when its turn
-//! comes, and not each time one of its flows stops. The time is that of sorting the links and of a
-//! pass over the hops.
+//! The result is exact, by progressive filling (Bertsekas and Gallager, *Data Networks*, §6.5). All flows
+//! grow together, each in proportion to its weight. A flow stops at its cap, or when a link of its path is
+//! full. Links wait in a heap by the level x/w at which they will be full. That level only rises when flows
+//! stop elsewhere, so a link is evaluated again only when its turn comes, and not each time one of its flows
+//! stops. The time is that of sorting the links and passing over the hops once.
 //!
-//! There are no prices, so two of the certificate's parts remain: feasibility, and a bottleneck per
-//! flow. Together they prove that the rates are max-min fair. α-fair rates tend to them as α → ∞
-//! (with weights w^α).
+//! There are no prices, so only two parts of the certificate remain: feasibility, and a bottleneck per flow.
+//! Together they prove that the rates are max-min fair. α-fair rates tend to them as α → ∞ (with weights
+//! w^α).
 
 use crate::sum::Sum;
 use crate::{Demand, Problem, ProblemError, Status};
@@ -55,7 +54,7 @@ impl MaxMinCertificate {
     ///
     /// # Errors
     ///
-    /// Fails for a demand without a meaning in max-min fairness, as [`max_min`] does.
+    /// Fails for a demand that has no meaning in max-min fairness, as [`max_min`] does.
     ///
     /// # Panics
     ///

@@ -15,7 +15,7 @@ use std::ops::Range;
 /// link.
 const HEADROOM: f64 = 2.0;
 
-/// The highest initial price, so sums over a path are finite.
+/// The highest initial price. It keeps sums over a path finite.
 const DEAREST: f64 = 1e300;
 
 #[derive(Debug)]
@@ -71,8 +71,7 @@ impl Merged {
         for flow in order {
             let path = routes.path(flow as usize);
             if path != last {
-                // The same links in another order form another row. This is correct, although not
-                // merged.
+                // The same links in another order form another row, which is correct, although not merged.
                 merged.rows.push(path);
                 merged.weights.push(0.0);
                 last = path;
@@ -174,7 +173,7 @@ fn order(problem: &Problem) -> Vec<u32> {
     let elastic = problem.demands().iter().enumerate();
     let elastic: Vec<u32> =
         elastic.filter(|(_, demand)| demand.is_elastic()).map(|(flow, _)| flow as u32).collect();
-    // Counting settles nearly all of the order.
+    // Counting settles the order almost completely.
     let by_link = counted(&elastic, routes.links(), |flow| path(flow)[0]);
     let longest = lengths.iter().max().map_or(0, |length| *length as usize);
     let mut order = counted(&by_link, longest + 1, |flow| lengths[flow as usize]);

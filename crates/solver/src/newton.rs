@@ -18,9 +18,9 @@
 //!    the full step fails, the links that it would take outside are also pinned, and the direction
 //!    of the others is corrected for them. Nearly redundant links need this. Only then is the step
 //!    shortened.
-//! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They
-//!    correct at once the few short routes whose price is far off in the quadratic model.
-//! 6. *Single links*: [`sweep`], if that ends without a solution and a demand is stiff (α > 1).
+//! 5. *Polish*: two steps of the warm-up while some link is overloaded by more than 1 %. They immediately
+//!    correct the few short routes whose price is far off in the quadratic model.
+//! 6. *Single links*: [`sweep`], if the steps above find no solution and a demand is stiff (α > 1).
 //!
 //! The solver stops when [`Certificate::worst`] of the original problem is within the tolerance.
 //! The constants below were tuned on random networks of 10³ to 10⁶ flows. They are not critical: a
@@ -45,9 +45,9 @@ const POLISH_ABOVE: f64 = 0.01;
 /// Levenberg's λ as a fraction of the residual, within bounds.
 const DAMPING: f64 = 0.1;
 const DAMPING_BOUNDS: (f64, f64) = (1e-13, 0.05);
-/// The bounds of the boost that also multiplies λ. The boost falls with each full step and rises
-/// with any other, so directions of little curvature are not damped permanently. Above the upper
-/// bound the solver gives up.
+/// The bounds of the boost that also multiplies λ. The boost falls with each full step and rises with any
+/// other, so directions of little curvature are not damped permanently. The solver gives up above the upper
+/// bound.
 const LEAST_BOOST: f64 = 1e-6;
 const LARGEST_BOOST: f64 = 1e8;
 /// The largest tolerance of conjugate gradients, which stop at residual^¾ ...
@@ -57,8 +57,7 @@ const LAST_STEP: f64 = 0.1;
 /// The fraction of the predicted decrease that a step must achieve (Armijo).
 const SUFFICIENT: f64 = 1e-4;
 const HALVINGS: usize = 30;
-/// The number of times that a step which fails at full length is retried with more links pinned
-/// before it is shortened.
+/// The number of retries, with more links pinned, of a step that fails at full length, before it is shortened.
 const PINNINGS: usize = 8;
 /// The relative change of D below which it is rounding and carries no information.
 const ROUNDING: f64 = 1e-15;
@@ -91,9 +90,9 @@ pub fn solve(problem: &Problem, settings: &Settings) -> Solution {
     solve_watched(problem, settings, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Solves as [`solve`] does, and notifies `watch` of the progress before each Newton step. On
-/// `Break` it returns the present prices. The status is then [`Status::NotConverged`] unless they
-/// happen to be a solution.
+/// Solves as [`solve`] does, and notifies `watch` of the progress before each Newton step. Returns the
+/// present prices on `Break`. The status is then [`Status::NotConverged`], unless they happen to be a
+/// solution.
 pub fn solve_watched(
     problem: &Problem,
     settings: &Settings,
@@ -207,7 +206,7 @@ struct Solver<'a> {
 }
 
 impl<'a> Solver<'a> {
-    /// Starts from prices near the solution, or from the demands alone. `merged` is the problem's.
+    /// Starts from prices near the solution, or from the demands alone. `merged` is made from the problem.
     fn new(
         problem: &'a Problem,
         settings: &'a Settings,
@@ -287,8 +286,8 @@ impl<'a> Solver<'a> {
         }
     }
 
-    /// Improves the prices of `found`, which Newton's method could not solve, link by link while
-    /// that reduces the residuals.
+    /// Improves the prices of `found`, which Newton's method could not solve, link by link, as long as the
+    /// residuals fall.
     fn swept(
         mut self,
         found: Solution,
@@ -394,7 +393,7 @@ impl<'a> Solver<'a> {
         }
         let change = self.dual.evaluate(&mut self.trial, Some(&self.at));
         let falls = predicted < 0.0 && change <= SUFFICIENT * predicted;
-        // D does not resolve links with a negligible share of all spending. Their loads do.
+        // D does not resolve links with a negligible share of all spending, but their loads do.
         let moved = falls
             || predicted.abs() <= ROUNDING * residuals.spending
                 && self.residuals(&self.trial).overload <= residuals.total.max(POLISH_ABOVE);

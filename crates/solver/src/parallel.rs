@@ -16,7 +16,7 @@ const MOST_PARTS: usize = 16;
 /// The number of links whose sums are added at a time.
 const CHUNK: usize = 1 << 13;
 
-/// Returns the number of parts into which to cut `hops` hops over `links` links.
+/// Returns the number of parts for `hops` hops over `links` links.
 pub(crate) fn part_count(hops: usize, links: usize) -> usize {
     if hops < LEAST_HOPS {
         return 1;

@@ -115,8 +115,8 @@ impl Problem {
     /// Returns the link that is oversubscribed by rates needed at any price, if there is one
     /// `[Har02 eq. 15]`.
     ///
-    /// This is the only way to be infeasible. If every link has capacity left for the flows that
-    /// need more than their least rate, then there are rates strictly within all capacities.
+    /// A problem is infeasible for no other reason. If every link has capacity left for the flows that need
+    /// more than their least rate, there are rates strictly within all capacities.
     pub(crate) fn oversubscribed(&self) -> Option<Status> {
         let (insisted, elastic) = self.insisted();
         let links = insisted.into_iter().zip(self.capacities()).zip(elastic).enumerate();

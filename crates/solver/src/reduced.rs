@@ -1,7 +1,7 @@
 //! The rows of R restricted to the links that are free to move.
 //!
-//! Conjugate gradients pass over these rows several dozen times. So it pays to remove the pinned
-//! links once: this leaves fewer hops and fewer links, and rows of equal length are adjacent again.
+//! Conjugate gradients pass over these rows several dozen times, so it pays to remove the pinned links once.
+//! That leaves fewer hops and fewer links, and rows of equal length are adjacent again.
 
 use crate::dual::{Cell, Product, fill};
 use crate::merge::{Rows, Visit};
@@ -16,7 +16,7 @@ const PINNED: u32 = u32::MAX;
 pub(crate) struct Reduced {
     rows: Rows,
     slopes: Vec<f64>,
-    /// The row of the problem for each row.
+    /// The row of the problem from which each row is made.
     made_of: Vec<u32>,
     /// The free links.
     pub free: Vec<u32>,

@@ -1,8 +1,8 @@
 //! The links that each flow crosses: the routing matrix R of `[Low02 eq. 5]` and `[Xia05 eq. 13]`,
 //! compressed.
 //!
-//! R has one row per flow, and its values are all ones, so a row is the list of its links. Indices
-//! are 32 bits wide, because the solver is bound by memory, and this is half of the traffic.
+//! R has one row per flow, and its values are all ones, so a row is the list of its links. Indices have 32
+//! bits, which halves memory traffic, the bottleneck of the solver.
 
 use crate::ProblemError;
 
@@ -21,8 +21,8 @@ impl Routes {
     ///
     /// # Errors
     ///
-    /// Fails for no flow, no link, a path without a link, a link that does not exist or comes twice
-    /// in a path, or more than 2³² − 1 flows, links or hops.
+    /// Fails without flows or links, for a path without a link, for a link that does not exist or occurs
+    /// twice in a path, or for more than 2³² − 1 flows, links or hops.
     pub fn new<I>(links: usize, paths: I) -> Result<Self, ProblemError>
     where
         I: IntoIterator,
@@ -64,7 +64,7 @@ impl Routes {
         Ok(routes)
     }
 
-    /// Checks that every path has a link, that every link exists and that none comes twice.
+    /// Checks that every path has a link, that every link exists and that none occurs twice.
     fn check(&self) -> Result<(), ProblemError> {
         let mut last_flow = vec![u32::MAX; self.links()];
         for (flow, path) in self.iter().enumerate() {
@@ -95,7 +95,7 @@ impl Routes {
         self.links as usize
     }
 
-    /// The number of hops of all flows together: the ones in R.
+    /// The number of hops of all flows together (the ones in R).
     pub fn hops(&self) -> usize {
         self.hops.len()
     }

@@ -8,7 +8,7 @@ pub struct Settings {
     /// The largest residual ([`Certificate::worst`]) that counts as solved, as a fraction. The
     /// default is 1e-12. Rounding alone causes about 1e-15.
     pub tolerance: f64,
-    /// The maximum number of Newton steps. The default is 100, and ten to twenty are usual.
+    /// The maximum number of Newton steps. The default is 100, although ten to twenty usually suffice.
     pub max_iterations: usize,
 }
 
@@ -23,8 +23,7 @@ impl Default for Settings {
 pub struct Progress {
     /// The number of Newton steps done.
     pub iterations: usize,
-    /// The relative residual over all links. It falls, faster and faster, from about 1 at the start
-    /// to the tolerance.
+    /// The relative residual over all links. It falls ever faster, from about 1 at the start to the tolerance.
     pub residual: f64,
 }
 

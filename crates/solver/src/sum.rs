@@ -1,7 +1,7 @@
 //! Sums without rounding loss, for the certificate's loads of a million flows.
 
-/// A sum as a value and its rounding error (Knuth, Neumaier). After n additions the error of their
-/// total is within n²·2⁻¹⁰⁶ of the sum of the magnitudes.
+/// A sum as a value and its rounding error (Knuth, Neumaier). After n additions, the error of the total is
+/// within n²·2⁻¹⁰⁶ of the sum of the magnitudes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sum {
     value: f64,

@@ -1,12 +1,11 @@
 //! Prices link by link, for problems whose prices differ by more orders of magnitude than numbers
 //! have digits.
 //!
-//! With large α a cheap link may have 10⁻²² of all spending. The dual function, and with it
-//! Newton's line search, then cannot resolve the price of that link, but the load of the link can.
-//! Each link in turn, the dearest first, gets the price at which its load equals its capacity while
-//! the other prices are fixed (the Gauss–Seidel method on R·x(p) = c). The price of a link hardly
-//! affects the loads of dearer links. So the equations are nearly triangular in this order, and few
-//! rounds suffice.
+//! With large α a cheap link may have 10⁻²² of all spending. The dual function, and with it Newton's line
+//! search, then cannot resolve the price of that link, but the load of the link can. Each link in turn, the
+//! dearest first, gets the price at which its load equals its capacity while the other prices are fixed (the
+//! Gauss–Seidel method on R·x(p) = c). The price of a link hardly affects the loads of dearer links, so the
+//! equations are nearly triangular in this order and few rounds suffice.
 
 use crate::Problem;
 

@@ -34,17 +34,17 @@ struct Equation {
 impl System {
     /// Sets up the system at a point, with Levenberg's `lambda`.
     ///
-    /// Pins the links with unused capacity if a scaled gradient step would take their price to zero,
-    /// and the overloaded links if it would take their price to its limit. `usual_prices` are the sizes
-    /// of prices for links without curvature.
+    /// Pins the links with unused capacity if a scaled gradient step would take their price to zero, and the
+    /// overloaded links if it would take their price to its limit. `usual_prices` are typical prices, for
+    /// links without curvature.
     pub fn set_up(&mut self, dual: &Dual, at: &Point, usual_prices: &[f64], lambda: f64) {
         self.equations.clear();
         self.equations.extend(usual_prices.iter().enumerate().map(|(l, usual_price)| {
             let (price, curvature) = (at.prices[l], at.links[l].curvature);
             let capacity = dual.merged.capacities[l];
             let spare = capacity - at.links[l].load;
-            // If all flows of a link are at a cap there is no curvature. A demand w/q that
-            // fills the link would have the curvature c/p.
+            // There is no curvature if all flows of a link are at a cap. A demand w/q that fills the link
+            // would have the curvature c/p.
             let usual = capacity / price.max(*usual_price);
             let limit = dual.merged.price_limits[l];
             // For a price that moves by a power of y/c, the scale is the slope times that

@@ -3,17 +3,16 @@
 //!
 //! **Rates for given factors.** In a Δt without excess bandwidth BAT takes D_i·O_i·f_i from the rate of an
 //! aggregate. With excess bandwidth it adds C_i·B̄·O_i [Ple03 eq. 1]. If both balance, f_i ∝ C_i/D_i with the
-//! same factor for all aggregates, regardless of their offers. So the rates are weighted max-min fair with
-//! weights C_i/D_i, which [`weights`] returns for our constants. The offered rates (and f_max) are the caps,
-//! and the f_min are the floors. This holds to first order in the steps, for aggregates whose offered rate
-//! does not respond to drops.
+//! same factor for all aggregates, regardless of their offers. The rates are therefore weighted max-min fair
+//! with weights C_i/D_i, which [`weights`] returns for our constants. The offered rates (and f_max) are the
+//! caps, and the f_min are the floors. This holds to first order in the steps, for aggregates whose offered
+//! rate does not respond to drops.
 //!
-//! **The loop.** With f ∝ 1/D, eqs. 5 and 6 of Ple03 with b_0 = β·D become D ← D − |β|·(D − D*),
-//! where D* is the factor with r = r_ref. The bilinear law is linear in D. It converges from
-//! anywhere if and only if |β| < 2, without overshoot if |β| ≤ 1. For traffic that responds, ε = −d
-//! ln r / d ln D replaces the 1, to first order around D*. If a fraction m of the measured traffic
-//! was still sent under the factor of the previous step, the loop has memory: see
-//! [`step_is_stable`].
+//! **The loop.** With f ∝ 1/D, eqs. 5 and 6 of Ple03 with b_0 = β·D become D ← D − |β|·(D − D*), where D* is
+//! the factor with r = r_ref. The bilinear law is linear in D. It converges from anywhere if and only if |β|
+//! < 2, without overshoot if |β| ≤ 1. For traffic that responds, ε = −d ln r / d ln D replaces the 1, to
+//! first order around D*. If a fraction m of the measured traffic was still sent under the previous factor,
+//! the loop has memory: see [`step_is_stable`].
 
 use accord_solver::{Demand, MaxMin, Problem, ProblemError, Routes, max_min};
 
@@ -32,8 +31,8 @@ pub struct Aggregate {
 /// Returns the weights C_i/D_i of aggregates by their floors, C·(S + f_i − Σf) / (D·(S − f_i)) for a
 /// link of rate S. `weight` of an aggregate is its C/D without floors.
 ///
-/// Constants that would be negative are zero. So the weight is 0 for an aggregate that grows only
-/// due to its floor, and infinite for one whose floor is the rate of the link.
+/// Constants that would be negative are zero. The weight is therefore 0 for an aggregate that grows only due
+/// to its floor, and infinite for one whose floor is the rate of the link.
 ///
 /// ```
 /// use accord_theory::bat::{Aggregate, weights};
@@ -58,8 +57,7 @@ pub fn weights(capacity: f64, aggregates: &[Aggregate]) -> Vec<f64> {
 ///
 /// # Errors
 ///
-/// Fails as [`Problem`] does: for rates and weights that are not positive and finite (caps may be
-/// infinite).
+/// Fails as [`Problem`] does: if a rate or weight is not positive and finite (caps may be infinite).
 ///
 /// ```
 /// use accord_theory::bat::{Aggregate, fair_rates};
@@ -73,9 +71,9 @@ pub fn weights(capacity: f64, aggregates: &[Aggregate]) -> Vec<f64> {
 /// # Ok::<(), accord_solver::ProblemError>(())
 /// ```
 pub fn fair_rates(capacity: f64, aggregates: &[Aggregate]) -> Result<MaxMin, ProblemError> {
-    // Aggregates that would get less than their floor get the floor, and the others share the rest.
-    // That lowers the share of each, so aggregates at their floors stay there. So there are at most
-    // as many rounds as aggregates.
+    // Aggregates that would get less than their floor get the floor, and the others share the rest. That
+    // lowers the share of each, so aggregates at their floors stay there, and there are at most as many
+    // rounds as aggregates.
     let mut at_floor = vec![false; aggregates.len()];
     loop {
         let demand = |(a, fixed): (&Aggregate, &bool)| match *fixed {

@@ -19,15 +19,15 @@ const NOTHING: f64 = 1e-9;
 const NAMED: usize = 4;
 
 impl State<'_> {
-    /// Returns a link whose discipline would drop or mark packets of the queue in equilibrium, and the
-    /// reason. Flows that keep an accumulation do not react to its signals as a price.
+    /// Returns a link whose discipline would drop or mark packets of the equilibrium queue, and the reason.
+    /// Flows that keep an accumulation do not treat its signals as a price.
     pub(crate) fn meddles(
         &self,
         phase: &Phase,
         problem: &Problem,
         solution: &Solution,
     ) -> Option<(LinkId, String)> {
-        // The problem excludes the part of a capacity that acknowledgements and counts take.
+        // The problem excludes the capacity taken by acknowledgements and counts.
         let answers = |(l, left): (LinkId, &f64)| self.capacity(l) - left;
         let mut load: Vec<f64> = problem.capacities().iter().enumerate().map(answers).collect();
         let mut packet = vec![0.0f64; self.rate.len()];
@@ -243,8 +243,8 @@ impl Equilibrium {
 }
 
 impl Found {
-    /// Adds notes on the assumptions of a scenario's equilibria about its flows. `queued` says which links
-    /// have a queue in one of them.
+    /// Adds notes on the assumptions that a scenario's equilibria make about its flows. `queued` marks the
+    /// links that have a queue in one of them.
     pub(crate) fn assume(&mut self, scenario: &Scenario, queued: &[bool]) {
         let state = scenario.at(Time::ZERO);
         let mut groups: BTreeMap<usize, Doubts> = BTreeMap::new();

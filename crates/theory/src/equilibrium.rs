@@ -5,10 +5,10 @@
 //! a ln x` within the capacities [Xia05 propositions 1 and 2, Low02 theorem 1]. Rates are in bytes
 //! per second here and prices in seconds, so weights are accumulations in bytes.
 //!
-//! Flows that measure their base round-trip time take an existing queue for a part of it [Low02
-//! theorem 3]. Each phase begins with the queues of the previous one, if that was long enough for
-//! them to form. So flows that start one after the other follow the recursion of [Low02 eqs.
-//! 27-29]. A REM link has a price but no queue [Low02 §5].
+//! Flows that measure their base round-trip time mistake an existing queue for part of it [Low02 theorem 3].
+//! Each phase begins with the queues of the previous one, if it was long enough for them to form. Flows that
+//! start one after the other therefore follow the recursion of [Low02 eqs. 27-29]. A REM link has a price but
+//! no queue [Low02 §5].
 //!
 //! A flow over a stopped link has the rate 0, and the others share the other links. A delay over
 //! such a link has no value. While no flow is active all loads, queues and prices are 0.
@@ -69,7 +69,7 @@ pub(crate) struct Found {
     pub(crate) shortfalls: Vec<Shortfall>,
 }
 
-/// The size of a note on prices that are not unique. Rates are.
+/// The size of a note on prices that are not unique, although rates are.
 const NOT_UNIQUE: f64 = 0.01;
 
 /// The number of round trips in which queues form. A shorter phase leaves no queues behind.
@@ -93,10 +93,9 @@ pub(crate) struct Left {
 /// equilibrium and the end of each to `take`. A phase is cut further at the ends of transfers, but
 /// no finer than by `period`.
 ///
-/// A phase that is not `wanted` is skipped if nothing depends on it: it is too short to leave
-/// queues behind, and no event changes the network at its end. Its flows then measure the same in
-/// the next phase. A hundred thousand flows that start within a second cause as many phases, and
-/// samples show few of them.
+/// A phase that is not `wanted` is skipped if nothing depends on it: it is too short to leave queues behind,
+/// and no event changes the network at its end. Its flows then measure the same in the next phase. A hundred
+/// thousand flows that start within a second cause as many phases, of which samples show few.
 pub(crate) fn phases(
     scenario: &Scenario,
     period: Duration,
@@ -159,7 +158,7 @@ pub(crate) fn phases(
 /// The shortest base round-trip time of the flows, which events change.
 struct Shortest<'a> {
     scenario: &'a Scenario,
-    /// The number of events by which it was computed, and the time in seconds.
+    /// The number of events when it was computed, and the time in seconds.
     known: Option<(usize, f64)>,
 }
 

@@ -1,8 +1,8 @@
 //! Gradient projection on the dual `[Low02 eqs. 11-12]`: the algorithm that Vegas approximates.
 //!
-//! Links raise their prices if the demand is above the capacity. Sources send their demand at the
-//! price of their path. The algorithm converges slowly, and only if the step is small enough
-//! (theorem 2). It serves as the model, and is not the method of [`solve`](accord_solver::solve).
+//! Links raise their prices if the demand exceeds the capacity. Sources send their demand at the price of
+//! their path. The algorithm converges slowly, and only if the step is small enough (theorem 2). It serves as
+//! a model, and is not the method of [`solve`](accord_solver::solve).
 
 use accord_solver::{Demand, Problem, ProblemError};
 

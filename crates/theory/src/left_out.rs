@@ -16,7 +16,7 @@ const MATERIAL: f64 = 0.02;
 const FEW: f64 = 20.0;
 /// The fraction of a queue or of a round trip above which a packet in service is worth a note.
 const COARSE: f64 = 0.05;
-/// The ratio of round-trip times above which flows that read them differently get different shares.
+/// The ratio of round-trip times above which flows that measure differently get different shares.
 const UNLIKE: f64 = 1.5;
 
 /// The ratio of a packet to the queued data above which the effect of whole packets is worth a
@@ -274,7 +274,7 @@ impl State<'_> {
         path.into_iter().any(|l| solution.prices[*l] > LEAST_PRICE && other.contains(l))
     }
 
-    /// Returns the time that a flow has before the steady part, and a tenth of its time in it.
+    /// Returns the time that a flow has before the steady part, plus a tenth of its time in it.
     fn settles(&self, flow: &Flow) -> f64 {
         let steady = self.scenario.steady;
         let end = flow.stop.map_or(steady.end, |stop| stop.min(steady.end));

@@ -6,7 +6,7 @@ use accord_record::{Manifest, Observer, Run, Statistics};
 use accord_scenario::{Engine, Flow, Scenario};
 use accord_traffic::Demand;
 
-/// The sizes of notes on parts of links and on random demands, whose effects are not known.
+/// The sizes of notes on parts of links and on random demands, whose effects are unknown.
 const PARTS: f64 = 0.2;
 const RANDOM: f64 = 0.02;
 

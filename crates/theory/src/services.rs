@@ -1,14 +1,14 @@
-//! Reasons why flows miss their services: the boundary conditions of [Har02 eqs. 15-17], in numbers
-//! and in words.
+//! Reasons why flows do not get their services: the boundary conditions of [Har02 eqs. 15-17], in numbers and
+//! in words.
 //!
 //! Without admission control the contracts may exceed the capacity of a link (15). Accumulation
 //! limits bind first. A flow at its limit A gets the share of a flow of weight A without a contract
 //! (16). The equilibrium is then the optimum of the same convex problem.
 //!
-//! If flows without limits oversubscribe a link, queues grow until a buffer is full (17). This
-//! bounds the price ([`Problem::with_price_limits`]). Again there is a single optimum: the rates
-//! that flows would send into full buffers. But data that does not fit is lost, windows halve at
-//! losses, and rates never settle. So theory reports the demand of each flow, but no equilibrium.
+//! If flows without limits oversubscribe a link, queues grow until a buffer is full (17). This bounds the
+//! price ([`Problem::with_price_limits`]). Again there is a single optimum: the rates that flows would send
+//! into full buffers. But data that does not fit is lost, windows halve at losses, and rates never settle.
+//! Theory therefore reports the demand of each flow, but no equilibrium.
 
 use crate::EquilibriumError;
 use crate::equilibrium::State;
@@ -106,8 +106,7 @@ impl State<'_> {
                     && (h.contract == held.contract && near(h.rate, held.rate))
                     && near(h.due, held.due)
             };
-            // Only the latest few are compared, so flows that all differ do not take quadratic
-            // time.
+            // Only the latest few are compared, which avoids quadratic time for flows that all differ.
             match gathered.iter_mut().rev().take(64).find(same) {
                 Some(other) => other.flows.extend(held.flows),
                 None => gathered.push(held),

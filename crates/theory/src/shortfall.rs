@@ -18,8 +18,8 @@ pub struct Shortfall {
     /// The links whose contracts add up to more than their capacity, the worst first
     /// [Har02 eq. 15].
     pub oversubscribed: Vec<Oversubscribed>,
-    /// The flows that get less than they are due. Equal flows are together. Those that lack the
-    /// largest fraction come first.
+    /// The flows that get less than they are due. Equal flows share an entry. Those that lack the largest
+    /// fraction come first.
     pub held: Vec<Held>,
     /// The outcome.
     pub outcome: Outcome,

@@ -8,7 +8,7 @@ use accord_scenario::{LinkId, Phase};
 use accord_solver::Demand;
 use accord_traffic::Demand as Wants;
 
-/// The least price, in seconds. A price below the resolution of time, a picosecond, counts as zero.
+/// The least price, in seconds. A price below a picosecond, the resolution of time, counts as zero.
 pub(crate) const LEAST_PRICE: f64 = 1e-12;
 
 /// The sizes of notes on a load that is assumed to be steady, and on one that is left out.
@@ -47,9 +47,9 @@ impl State<'_> {
         }
     }
 
-    /// Removes flows from `phase` that disturb the equilibrium and are not part of it: web users
-    /// without a mean load in the scenario, and transfers that end before the network can respond.
-    /// Adds notes on these flows and on given loads.
+    /// Removes the flows from `phase` that disturb the equilibrium without being part of it: web users
+    /// without a mean load in the scenario, and transfers that end before the network can respond. Adds notes
+    /// on these flows and on given loads.
     pub(crate) fn leave_out(&self, phase: &mut Phase, notes: &mut Notes) {
         let s = self.scenario;
         let mut note = |size: f64, text: String| notes.add(text.clone(), size, text);
@@ -186,9 +186,8 @@ impl State<'_> {
         }
     }
 
-    /// Returns whether the delay of a link is hidden from a flow. The flow measures with pairs of
-    /// control packets, and both halves wait in the queue of the link. So their spacing does not
-    /// reveal the delay.
+    /// Returns whether the delay of a link is hidden from a flow. The flow measures with pairs of control
+    /// packets, and both halves wait in the queue of the link, so their spacing does not reveal the delay.
     pub(crate) fn hidden(&self, flow: usize, link: LinkId) -> bool {
         self.scenario.flows[flow].goes_by_pairs() && !self.scenario.links[link].control_priority
     }

@@ -5,9 +5,9 @@ use accord_record::{Quantiles, Series, complete};
 use accord_scenario::{Entity, Metric, QUANTILES, Scenario};
 use accord_units::{Duration, Time};
 
-/// The most samples of the series of a theory run.
+/// The maximum number of samples of a theory run.
 const LONGEST: u64 = 4096;
-/// The largest total number of values (128 MiB), provided that it allows [`FEWEST`] samples.
+/// The maximum total number of values (128 MiB), if that allows [`FEWEST`] samples.
 const BUDGET: u64 = 1 << 24;
 const FEWEST: u64 = 16;
 

@@ -1,8 +1,8 @@
 //! Transfers: flows that leave when they have sent their size.
 //!
-//! A transfer sends at the rates of the equilibria during its life. The other flows share its part
-//! once it has ended. So its duration is that of the flow-level models of processor sharing: slow
-//! start and convergence to an equilibrium take no time.
+//! A transfer sends at the rates of the equilibria during its life. The other flows share its part once it
+//! has ended. Its duration is therefore that of flow-level models of processor sharing: slow start and
+//! convergence to an equilibrium take no time.
 
 use accord_scenario::Scenario;
 use accord_traffic::Demand;
@@ -19,7 +19,7 @@ pub(crate) struct Transfers {
 }
 
 impl Transfers {
-    /// Nothing is sent yet.
+    /// Creates the transfers before anything is sent.
     pub fn new(scenario: &Scenario, period: Duration) -> Transfers {
         let left = scenario.flows.iter().map(|f| match f.demand {
             Demand::Size(size) => size.as_f64(),

@@ -1,10 +1,10 @@
 //! Tunnels between gateways, and the shares of the flows in them.
 //!
-//! A tunnel is a flow of the network: its contract and weight determine its share of the links. It
-//! sends the traffic of its riders, so it is greedy unless all of them have a rate. The share is
-//! then divided inside the tunnel. The edge queue serves the queues of flows in turns of equal
-//! bytes, regardless of their controllers. So shares are max-min fair, and a flow whose application
-//! has a rate gets at most that rate. So theory needs no model of the controllers of riders.
+//! A tunnel is a flow of the network: its contract and weight determine its share of the links. It sends the
+//! traffic of its riders, so it is greedy unless all of them have a rate. The share is then divided inside
+//! the tunnel. The edge queue serves the queues of flows in turns of equal bytes, regardless of their
+//! controllers. Shares are therefore max-min fair, and a flow whose application has a rate gets at most that
+//! rate. Theory needs no model of the controllers of riders.
 //!
 //! Departures. Riders are assumed to keep the edge busy. A controller that leaves the edge empty at
 //! times, such as Vegas, gets less. The delay at the edge depends on CoDel and the controllers of
@@ -21,7 +21,7 @@ const NEAR: f64 = 1e-9;
 
 /// The riders of a phase, which are not flows of the network.
 pub(crate) struct Riders {
-    /// The riders of each tunnel with riders.
+    /// The riders of each tunnel that has any.
     of: BTreeMap<usize, Vec<usize>>,
 }
 

@@ -5,10 +5,10 @@ use accord_scenario::Phase;
 use accord_solver::{Problem, Settings, Solution, Status, solve_from, solve_watched};
 use std::ops::ControlFlow;
 
-/// The fewest flows of a phase whose prices start the next one. Phases with fewer flows take milliseconds,
-/// and their digits do not depend on earlier phases.
+/// The minimum number of flows in a phase whose prices start the next one. Phases with fewer flows take
+/// milliseconds, and their digits do not depend on earlier phases.
 const MANY: usize = 10_000;
-/// The fewest links. With fewer links a cold start takes milliseconds.
+/// The minimum number of links. With fewer links a cold start takes milliseconds.
 const LINKS: usize = 1000;
 /// The least fraction of the flows of a phase that must also be in the previous one.
 const SAME: f64 = 0.9;

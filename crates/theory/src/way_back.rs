@@ -1,22 +1,23 @@
 //! Traffic on the reverse path: the links for which a flow pays, and the loads that come with its
 //! data.
 //!
-//! **Prices.** A flow that measures round trips sees the queues of its reverse path, and keeps x·q
-//! = w with q the sum over both paths. So for the solver the links of the reverse path belong to
-//! its path. Control pairs of a tunnel see only the forward path.
+//! **Prices.** A flow that measures round trips sees the queues of its reverse path, and keeps x·q = w with q
+//! the sum over both paths. For the solver, the links of the reverse path therefore belong to its path.
+//! Control pairs of a tunnel see only the forward path.
 //!
 //! **Loads.** A link serves data, and also control packets ([`Answers`]): control pairs, and
 //! acknowledgements, counts and reports of data of the other direction. They are a known function of rates
 //! and round-trip times, but the solver does not add them up: it counts the whole rate of each flow at each
-//! link of its path. So the capacity of each link is set to the rest, from the rates and prices of the last
-//! solution, until nothing changes. Let K be the load that the solver counts at a link, T the true load of
-//! the same flows, and N the load of pairs and of answers of other flows. The capacity of a link of c is then
+//! link of its path. The capacity of each link is therefore set to the rest, from the rates and prices of the
+//! last solution, until nothing changes. Let K be the load that the solver counts at a link, T the true load
+//! of the same flows, and N the load of pairs and of answers of other flows. The capacity of a link of c is
+//! then
 //!
 //! ```text
 //! C = (c − N)·K/T
 //! ```
 //!
-//! If the flows of a link keep their proportions, one round is exact. Answers of other flows are a few
+//! One round is exact if the flows of a link keep their proportions. Answers of other flows are a few
 //! hundredths of their data, and each round leaves the same fraction of the error. The certificate is that of
 //! the last of these problems, and its feasibility includes the remaining difference.
 
@@ -28,7 +29,7 @@ use accord_record::Observer;
 use accord_scenario::{Answers, LinkId, Phase};
 use accord_solver::{Demand, Problem, Routes, Status};
 
-/// The number of rounds after which the capacities must be found.
+/// The maximum number of rounds for finding the capacities.
 const ROUNDS: usize = 200;
 /// The number of rounds after which steps are halved if the loads are no nearer.
 const PATIENCE: usize = 10;

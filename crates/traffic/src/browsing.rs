@@ -1,4 +1,4 @@
-//! A user of the web: the next file and the next pause. The laws are in [`Web`].
+//! A user of the web: the choice of the next file and the next pause. The laws are in [`Web`].
 
 use crate::draw::{lognormal, pareto, weibull};
 use crate::random::Dice;

@@ -1,7 +1,7 @@
 //! Random quantities by inverse transforms.
 //!
-//! Logarithms and powers are those of `libm`, in software. Those of the system's library differ in
-//! the last bit between machines, but a run must be the same on all.
+//! Logarithms and powers are those of `libm`, in software. Those of system libraries differ in the last bit
+//! between machines, and a run must be the same on all.
 
 use crate::random::Dice;
 use libm::{cos, exp, log, pow, sqrt};

@@ -1,9 +1,8 @@
 //! Traffic: the data that applications send, and when.
 //!
-//! A [`Demand`] is the data that the application of a flow wants to send. An [`Application`]
-//! generates it on any clock. [`PacketSizes`] are laws of packet sizes. All random values come from
-//! a [`Dice`], one per seed, entity and [`Purpose`]. So an additional flow does not change the
-//! draws of others.
+//! A [`Demand`] is the data that the application of a flow wants to send. An [`Application`] generates it on
+//! any clock. [`PacketSizes`] are laws of packet sizes. All random values come from a [`Dice`], one per seed,
+//! entity and [`Purpose`], so an additional flow does not change the draws of others.
 //!
 //! ```
 //! use accord_traffic::{Application, Demand};

@@ -11,10 +11,10 @@
 //! | frame size | B_0 = R_v·t_0/8, times 1 + a Laplace variable of scale `size_scale` | `size_scale` | 0.15 |
 //! | transient | after a change by more than `change` of the target: K_d frames, the first of `burst_size`·B_0 and the others smaller, so all have the mean B_0 | `burst`, `burst_size`, `change` | 8, 3.24, 50 % |
 //!
-//! Departures. The size of a transient's first frame is relative to B_0, in the ratio of 13.5 KB to
-//! the 4.17 KB of the RFC's 1 Mbps. So a transient carries the target rate for any target. Laplace
-//! variables are bounded by −1 and 1, so no frame is negative and the means hold. Bytes are carried
-//! in whole packets. The rest of a frame is sent with the next.
+//! Departures. The size of a transient's first frame is relative to B_0, in the ratio of 13.5 KB to the 4.17
+//! KB of the RFC's 1 Mbps, so a transient carries any target rate. Laplace variables are bounded by −1 and 1,
+//! so no frame is negative and the means hold. Bytes are carried in whole packets, so the rest of a frame is
+//! sent with the next.
 
 use crate::draw::laplace;
 use crate::random::Dice;

@@ -1,5 +1,5 @@
-//! Random streams: one per (seed, entity, purpose). So an additional flow or random choice does not
-//! change the existing draws.
+//! Random streams, one per (seed, entity, purpose), so an additional flow or random choice does not change
+//! existing draws.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};

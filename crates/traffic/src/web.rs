@@ -79,8 +79,8 @@ impl Web {
         1.0 + first + pow(n, 1.0 - shape) / (shape - 1.0) + pow(n, -shape) / 2.0
     }
 
-    /// Returns the rate of a user whose transfers take no time, in bytes per second. This is an
-    /// upper bound of a user's mean rate over a time that samples the tails.
+    /// Returns the rate of a user whose transfers take no time, in bytes per second. A user's mean rate does
+    /// not exceed it over a time that samples the tails.
     pub fn most(&self) -> f64 {
         let longest = self.longest.as_secs_f64();
         let off = self.off_scale.as_secs_f64() * tgamma(1.0 + 1.0 / self.off_shape);

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The sending end and the receiving end of a connection.
 pub type Ends = [Box<dyn Carried>; 2];
 
-/// A function that creates a connection to carry a flow. The error gives the reason if it cannot.
+/// A function that creates a connection to carry a flow, or returns the reason why it cannot.
 pub type Connect = dyn Fn(&Setup<'_>) -> Result<Ends, String> + Send + Sync;
 
 /// The [`Stack::maker`] of a stack.

@@ -215,7 +215,7 @@ impl Sender {
         }
     }
 
-    /// The stream, if it is one.
+    /// The stream, if the sender is one.
     fn stream(&self) -> Option<&stream::StreamSender> {
         match self {
             Sender::Stream(s) => Some(s),

@@ -53,8 +53,8 @@ impl<'a> Ipv4Packet<'a> {
         Some((first, length + u32::from(fin) + u32::from(syn)))
     }
 
-    /// Returns the protocol, and the ports of the source and the destination: zeros if the packet has none,
-    /// such as one of ICMP or a later fragment.
+    /// Returns the protocol, and the ports of the source and the destination: zeros if the packet has none, as in
+    /// ICMP or a later fragment.
     pub fn connection(&self) -> (u8, [u16; 2]) {
         let (b, protocol) = (self.bytes, self.bytes[9]);
         let is_first = u16::from_be_bytes([b[6], b[7]]) & 0x1fff == 0;
@@ -71,8 +71,8 @@ impl<'a> Ipv4Packet<'a> {
 }
 
 /// Returns the packet that carries a UDP datagram from one address and port to another. Its UDP
-/// checksum is zero, which means that there is none [RFC 768]. Takes no memory if the datagram has
-/// room for the headers.
+/// checksum is zero, which means that there is none [RFC 768]. Allocates no memory if the datagram
+/// has room for the headers.
 ///
 /// # Panics
 /// Panics if the packet would be longer than 65535 bytes.

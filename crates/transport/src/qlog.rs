@@ -94,7 +94,7 @@ impl Logged {
         std::mem::take(&mut self.text)
     }
 
-    /// [`stream::StreamSender::poll`].
+    /// Calls [`stream::StreamSender::poll`], and logs it.
     pub fn poll(&mut self, now: Time) -> Result<Segment, Time> {
         let polled = self.sender.poll(now);
         if let Ok(Segment::Data { number, .. }) = polled {
@@ -103,7 +103,7 @@ impl Logged {
         polled
     }
 
-    /// [`stream::StreamSender::on_wake`].
+    /// Calls [`stream::StreamSender::on_wake`], and logs it.
     pub fn on_wake(&mut self, now: Time) {
         let timeouts = self.sender.timeouts();
         self.sender.on_wake(now);
@@ -112,7 +112,7 @@ impl Logged {
         }
     }
 
-    /// [`stream::StreamSender::on_ack`].
+    /// Calls [`stream::StreamSender::on_ack`], and logs it.
     pub fn on_ack(
         &mut self,
         next: u64,

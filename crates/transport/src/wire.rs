@@ -248,8 +248,8 @@ pub fn header(datagram: &[u8]) -> Result<Header, Malformed> {
     })
 }
 
-/// Reads a packet. The numbers of a report must be measurable by a receiver. Whole IP packets are
-/// not segments, and are rejected.
+/// Reads a packet. The numbers in a report must be ones that a receiver can measure. Whole IP
+/// packets are not segments, and are rejected.
 pub fn decode(datagram: &[u8]) -> Result<(Header, Segment), Malformed> {
     let header = header(datagram)?;
     let small = u32::from_be_bytes(at(datagram, 20)?);

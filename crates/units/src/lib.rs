@@ -1,8 +1,7 @@
 //! Quantities with units, and their text form.
 //!
-//! Every interface of Accord uses these types. The name of each constructor and getter states its
-//! unit. Time is counted in whole picoseconds. So one byte at 1 Tbit/s (8 ps) is exact, and a run
-//! of 200 days fits.
+//! Every interface of Accord uses these types. The name of each constructor and getter states its unit. Time
+//! is counted in whole picoseconds, so one byte at 1 Tbit/s (8 ps) is exact and a run of 200 days fits.
 //!
 //! ```
 //! use accord_units::{Bytes, Duration, Rate, Time};

@@ -122,8 +122,7 @@ impl Rate {
     }
 
     /// Returns the time that `size` takes at this rate, rounded down to the picosecond. Returns
-    /// [`Duration::MAX`] for rate zero. A port that must not lose the fraction has to carry it
-    /// over.
+    /// [`Duration::MAX`] for a rate of zero. A port that must not lose the fraction must carry it over.
     #[inline]
     pub fn transmission(self, size: Bytes) -> Duration {
         if self.0 == 0 {

@@ -1,7 +1,7 @@
-//! Rounding without a call.
+//! Rounding without a function call.
 
 /// Returns the nearest whole number as `x.round() as u64` does. On processors without an instruction for it,
-/// `round` is a function call. Pacing rounds a rate for each packet.
+/// `round` is a function call, and pacing rounds a rate per packet.
 #[inline]
 pub(crate) fn rounded(x: f64) -> u64 {
     let whole = x as u64;

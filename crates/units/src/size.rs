@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub enum Size {
     /// A number of bytes.
     Bytes(Bytes),
-    /// A number of packets. It may be a fraction, which is meaningful for a target.
+    /// A number of packets. It may be a fraction, as for a target.
     Packets(f64),
 }
 
@@ -24,8 +24,7 @@ impl Size {
     }
 }
 
-/// The units of packets. While a text is parsed, packets are counted in millionths, so the
-/// number parser can be shared.
+/// The units of packets. The parser counts packets in millionths, so all quantities can share it.
 const PACKET_UNITS: &[Unit] = &[
     Unit::new("pkt", 1e6),
     Unit::new("pkts", 1e6).alias(),

@@ -141,9 +141,8 @@ pub(crate) fn parse_beside(
     Ok(base as u64)
 }
 
-/// Returns the value of a plain decimal of up to 19 digits if it is a whole number of base units
-/// below 2^62. So the text that [`print`] writes is parsed to the last digit, although a float has
-/// only 53 bits.
+/// Returns the value of a plain decimal of up to 19 digits if it is a whole number of base units below 2^62.
+/// Text that [`print`] writes is therefore parsed to the last digit, although a float has only 53 bits.
 fn exact(number: &str, unit: &Unit) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = format!("{whole}{fraction}");

@@ -17,10 +17,10 @@ impl Attached {
         Err(Error::Unable(obstacle().unwrap_or_default()))
     }
 
-    /// Decides until it is asked to end.
+    /// Makes decisions until it is asked to end.
     ///
     /// # Errors
-    /// None, because there is no value of this type.
+    /// Never fails, because there is no value of this type.
     pub fn serve(&self, _: &[Door<Ask>], _: Watch) -> Result<(Ended, Status), Error> {
         match *self {}
     }

@@ -35,7 +35,7 @@ static PROGRAM: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"
 const OLDEST: (u32, u32) = (6, 10);
 /// The maximum number of controlled connections, as in `tcp.bpf.c`.
 const SLOTS: usize = 16_384;
-/// The flags of a congestion control: every program may choose it, and its connections use ECN.
+/// The flags of a congestion control that every program may choose, and whose connections use ECN.
 const NON_RESTRICTED: u32 = 1;
 const NEEDS_ECN: u32 = 2;
 /// The maximum number of reports read before clients and signals are polled.
@@ -58,8 +58,8 @@ fn keep(_: PrintLevel, message: String) {
     }
 }
 
-/// A controller in the kernel's TCP. It is detached when this is dropped, and at any end of this
-/// process: the kernel holds it by a file of this process. Its connections continue as Reno.
+/// A controller in the kernel's TCP. It is detached when this value is dropped or the process ends in any
+/// way, because a file of this process keeps it attached. Its connections continue as Reno.
 #[derive(Debug)]
 pub struct Attached {
     name: String,
@@ -91,7 +91,7 @@ impl Attached {
         let unable = |what: &str, e: &dyn fmt::Display| {
             let said = SAID.lock().map(|mut said| std::mem::take(&mut *said));
             let said = said.unwrap_or_default();
-            // The log of the verifier is long, and its end has the reason.
+            // The verifier's log is long, and the reason is at its end.
             let said: Vec<&str> = said.iter().flat_map(|text| text.lines()).collect();
             let said = said[said.len().saturating_sub(LAST_LINES)..].iter();
             let said: String = said.map(|line| format!("\n  {line}")).collect();
@@ -175,7 +175,7 @@ impl Attached {
         })
     }
 
-    /// Decides until it is asked to end, and answers clients. Returns the state at the end.
+    /// Makes decisions until it is asked to end, and answers clients. Returns the state at the end.
     ///
     /// # Errors
     /// Fails if the kernel's reports cannot be read.

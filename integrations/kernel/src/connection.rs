@@ -17,16 +17,16 @@ use std::collections::VecDeque;
 const IP: u32 = 20;
 /// The maximum number of lost packets per report. The kernel's windows are smaller.
 const MOST_LOST: u32 = 1 << 20;
-/// The kernel's threshold for "none" (`TCP_INFINITE_SSTHRESH`).
+/// The kernel's value for no threshold (`TCP_INFINITE_SSTHRESH`).
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
 /// The state of the connection when packets were sent.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
-    /// The packets delivered then.
+    /// The number of packets delivered by then.
     delivered: u32,
     lost: u32,
-    /// The packets in flight with those that were sent.
+    /// The number of packets in flight, including those that were sent.
     in_flight: u32,
 }
 
@@ -261,11 +261,11 @@ impl Connection {
             us @ 1.. => Some(Duration::from_us(us.unsigned_abs().into())),
             _ => None,
         };
-        // Laws of acknowledgements count each packet.
+        // Laws based on acknowledgements count each packet.
         let events = if self.capabilities.deliveries { packets.min(1) } else { packets };
         for i in 1..=events {
             let last = i == events;
-            // As after an acknowledgement of this packet alone.
+            // The state is that after an acknowledgement of this packet alone.
             let path = self.path(self.bytes(report.in_flight.saturating_add(events - i)));
             let ack = Acked {
                 bytes: if last {

@@ -37,7 +37,7 @@ fn mount() -> Result<File> {
     root
 }
 
-/// A control group (version 2), which is removed when this is dropped.
+/// A control group (version 2), which is removed when this value is dropped.
 #[derive(Debug)]
 pub struct Group {
     /// The group of this process.
@@ -48,8 +48,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Creates a group below that of this process. Groups left there by killed processes are
-    /// removed.
+    /// Creates a group below that of this process. Removes groups left there by killed processes.
     ///
     /// # Errors
     ///

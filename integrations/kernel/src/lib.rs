@@ -1,10 +1,10 @@
 //! Controllers of Accord in the kernel's TCP.
 //!
-//! A BPF program in the kernel (`bpf/tcp.bpf.c`, a `struct tcp_congestion_ops`) reports to this
-//! process on the connections that use it as their congestion control, and carries out the
-//! decisions in a slot per connection: window, slow-start threshold, pace. Controllers are those of
-//! the engines, unchanged. If no decision comes for four round trips and 10 ms, the BPF program
-//! halves the window once and continues as Reno.
+//! A BPF program in the kernel (`bpf/tcp.bpf.c`, a `struct tcp_congestion_ops`) reports to this process on
+//! the connections that use it as their congestion control. It carries out the decisions (window, slow-start
+//! threshold and pace) in the slot of each connection. Controllers are those of the engines, unchanged. If no
+//! decision comes for four round trips and 10 ms, the BPF program halves the window once and continues as
+//! Reno.
 //!
 //! [`Connection`] passes reports to a controller, and [`Registry`] has the connections of a
 //! process. Both are independent of the kernel. `Attached`, with the feature `bpf` on Linux, is the
@@ -53,8 +53,7 @@ use accord_family::Values;
 /// The longest name of a congestion control in bytes (`TCP_CA_NAME_MAX` less the end).
 pub const LONGEST_NAME: usize = 15;
 
-/// The word of scenarios for the controller of a flow, which no congestion control may have as its
-/// name.
+/// The word in scenarios for the controller of a flow. No congestion control may have this name.
 const RESERVED: &str = "accord";
 
 /// The reason why `Attached::serve` ended.
@@ -66,7 +65,7 @@ pub enum Ended {
     Interrupted,
 }
 
-/// A callback of the calling program, some twenty times per second. Its result ends the service.
+/// A callback of the calling program, called some twenty times per second. A result ends the service.
 pub type Watch<'w> = &'w mut dyn FnMut() -> Option<Ended>;
 
 /// Checks that the controller that `values` describes can run in the kernel's TCP.

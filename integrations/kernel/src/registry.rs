@@ -16,13 +16,12 @@ pub struct Entry {
     pub generation: u32,
     /// The latest report.
     pub last: Report,
-    /// The connection with its controller, in its last state if it failed; `None` if it could not
-    /// be created.
+    /// The connection with its controller, in its last state if that failed. It is `None` if it could not be
+    /// created.
     pub connection: Option<Connection>,
     /// The reason why the controller is no longer used, if there is one.
     pub failed: Option<String>,
-    /// The ages of the connection's decisions at the time of writing, the latest and the maximum,
-    /// in nanoseconds.
+    /// The latest and the maximum age of the connection's decisions at the time of writing, in nanoseconds.
     pub age_ns: (u64, u64),
 }
 
@@ -64,8 +63,8 @@ impl Registry {
         entries.filter_map(|(slot, entry)| Some((slot, entry.as_ref()?)))
     }
 
-    /// Passes a report to the controller of its connection, and returns the decision. There is none
-    /// for a connection that is closed, or whose controller failed.
+    /// Passes a report to the controller of its connection, and returns the decision. There is no decision
+    /// for a connection that is closed or whose controller failed.
     pub fn hear(&mut self, report: &Report) -> Option<Decision> {
         self.reports += 1;
         let place = report.slot as usize;
@@ -74,7 +73,7 @@ impl Registry {
         }
         let slot = &mut self.entries[place];
         if report.is(CLOSED) {
-            // The slot may have another connection already.
+            // The slot may already have another connection.
             slot.take_if(|entry| entry.generation == report.generation);
             return None;
         }

@@ -14,7 +14,7 @@ pub const APP_LIMITED: u32 = 4;
 pub const ALONE: u32 = 8;
 /// There is a sample of the delivery rate.
 pub const SAMPLE: u32 = 16;
-/// The report is of an acknowledgement.
+/// The report follows an acknowledgement.
 pub const ACKNOWLEDGED: u32 = 32;
 
 /// A report on a connection: totals since its start, and the latest sample. A number counts packets
@@ -46,15 +46,15 @@ pub struct Report {
     pub lost: u32,
     /// Packets sent, including retransmissions.
     pub sent: u32,
-    /// The latest round-trip time in microseconds; negative without one.
+    /// The latest round-trip time in microseconds, or a negative number without one.
     pub rtt_us: i32,
-    /// The smallest round-trip time since the previous report; negative without one.
+    /// The smallest round-trip time since the previous report in microseconds, or a negative number without one.
     pub least_rtt_us: i32,
     /// The smoothed round-trip time in microseconds.
     pub srtt_us: u32,
-    /// The packets delivered while the sample's packet was in flight.
+    /// The number of packets delivered while the sample's packet was in flight.
     pub sample_delivered: u32,
-    /// The packets delivered when it was sent.
+    /// The number of packets delivered when that packet was sent.
     pub sample_prior: u32,
     /// The interval of the sample in microseconds.
     pub sample_interval_us: u32,
@@ -106,7 +106,7 @@ words! {
 }
 
 impl Report {
-    /// Reads a report. Returns `None` if there are too few bytes.
+    /// Reads a report. Returns `None` if bytes are missing.
     pub fn read(bytes: &[u8]) -> Option<Report> {
         Report::read_from_prefix(bytes).ok().map(|(report, _)| report)
     }
@@ -135,8 +135,8 @@ pub struct Decision {
     pub ssthresh: u32,
     /// A counter. When it changes, the samples of the next round trip are application-limited.
     pub limited: u32,
-    /// The pace in bytes of payload per second; `u64::MAX` for none. The BPF program bounds it to
-    /// at least ten packets per second.
+    /// The pace in bytes of payload per second, or `u64::MAX` for none. The BPF program bounds it to at least
+    /// ten packets per second.
     pub pace: u64,
     /// The time of the report that it answers.
     pub stamp: u64,
@@ -146,7 +146,7 @@ pub struct Decision {
 #[repr(C, align(64))]
 #[derive(Debug, Default)]
 pub struct Slot {
-    /// Odd while the slot is written.
+    /// The version, odd while the slot is being written.
     version: AtomicU32,
     generation: AtomicU32,
     answered: AtomicU32,

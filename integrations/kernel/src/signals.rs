@@ -6,16 +6,16 @@ use nix::poll::{PollTimeout, poll};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// The number of the latest signal that was not asked for; 0 without one.
+/// The number of the latest signal that was not asked for, or 0 without one.
 static LATEST: AtomicI32 = AtomicI32::new(0);
 
 extern "C" fn keep(signal: c_int) {
     LATEST.store(signal, Ordering::Relaxed);
 }
 
-/// SIGHUP, SIGINT and SIGTERM of this process, which [`Signals::asked`] reads until this is dropped.
-/// Any thread may receive them, such as those of Python. Signals that the process ignores stay
-/// ignored, as after nohup.
+/// SIGHUP, SIGINT and SIGTERM of this process, which [`Signals::asked`] reads until this value is dropped.
+/// Any thread may receive them, such as those of Python. Signals that the process ignores stay ignored, as
+/// after nohup.
 #[derive(Debug)]
 pub struct Signals(Vec<(Signal, SigAction)>);
 
@@ -34,7 +34,7 @@ impl Signals {
                 .map_err(|e| Error::Unable(format!("signals cannot be taken: {e}")))?;
             taken.0.push((signal, before));
             if matches!(before.handler(), SigHandler::SigIgn) {
-                // As before.
+                // Restores the previous action.
                 let _ = set(signal, &before);
             }
         }

@@ -37,8 +37,7 @@ fields! {
 }
 
 impl Status {
-    /// Returns a line for each kind of event in which connections had no decisions, or reports
-    /// were lost.
+    /// Returns a line per kind of event in which connections had no decisions or reports were lost.
     pub fn problems(&self) -> Vec<String> {
         let latest = match &self.failure {
             Some(why) => format!(" (the latest: {why})"),
@@ -105,8 +104,8 @@ fields! {
 
 const NANO: f64 = 1e-9;
 
-/// Returns the state. `base` has the facts outside of the registry, and `peer` returns the remote
-/// address and the local port of the connection in a slot.
+/// Returns the state. `base` has the facts outside the registry, and `peer` returns the remote address and
+/// the local port of the connection in a slot.
 pub fn status(registry: &Registry, base: Status, peer: impl Fn(u32) -> (String, u16)) -> Status {
     let connections = registry.entries().map(|(slot, entry)| {
         let (peer, port) = peer(slot);

@@ -1,10 +1,10 @@
 //! Transfers of quinn that carry flows in packets and live.
 //!
 //! Both ends are quinn's own state machines, on the time of the run, with TLS 1.3 or no encryption
-//! ([`Plain`]) between them. With a seed the sizes and the times of all packets are repeatable: keys are
-//! random, and no length depends on them. Each transfer of a flow is a stream, and any other demand is one stream. Full datagrams have a
-//! constant size, so quinn does not probe the MTU of its path, and each is one packet (no
-//! segmentation offload).
+//! ([`Plain`]) between them. With a seed, the sizes and times of all packets are repeatable: keys are random,
+//! but no length depends on them. Each transfer of a flow is a stream, and any other demand is one stream.
+//! Full datagrams have a constant size, so quinn does not probe the MTU of its path, and each is one packet
+//! (no segmentation offload).
 
 use crate::clock::Clock;
 use crate::end::End;
@@ -35,12 +35,12 @@ const PEER: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 1);
 /// number and the tag [RFC 9000 §17.3.1], and the header of a stream frame with the longest offset
 /// [RFC 9000 §19.8].
 const OVERHEAD: u64 = 1 + 8 + 4 + 16 + 1 + 1 + 8;
-/// The window of the receiver, in bytes, as of connections of the kernel.
+/// The window of the receiver, in bytes, as for connections of the kernel.
 const WINDOW: u32 = 64 << 20;
 /// The bytes of application data that quinn buffers.
 const WRITTEN: u64 = 16 << 20;
-/// The bytes that are sent between two writes, at most. quinn searches its buffer piece by piece, so
-/// data is not written in the small pieces that acknowledgements make room for.
+/// The maximum number of bytes sent between two writes. quinn searches its buffer piece by piece, so data is
+/// not written in the small pieces for which acknowledgements make room.
 const BETWEEN: u64 = 1 << 20;
 /// The data sent.
 static ZEROS: [u8; 1 << 20] = [0; 1 << 20];
@@ -50,8 +50,8 @@ pub fn payload(packet: Bytes) -> Bytes {
     Bytes::new(packet.get().saturating_sub(UDP_HEADERS as u64))
 }
 
-/// Returns a function that creates connections with TLS 1.3, whose sending ends have this congestion
-/// control, for `accord_net::Net::carry`.
+/// Returns a function for `accord_net::Net::carry` that creates connections with TLS 1.3, whose sending ends
+/// have this congestion control.
 pub fn with(
     controller: Made,
 ) -> impl Fn(&Setup<'_>) -> Result<Ends, String> + Send + Sync + 'static {
@@ -104,8 +104,8 @@ pub fn connect(setup: &Setup<'_>, controller: Made, tls: bool) -> Result<Ends, S
     Ok([Box::new(end(None, Some(client))), Box::new(end(Some(server), None))])
 }
 
-/// A private key of Ed25519 [RFC 8410 §7], which both ends know. Its signatures have one length, those
-/// of other keys have several.
+/// A private key of Ed25519 [RFC 8410 §7], which both ends know. All of its signatures have the same length,
+/// unlike those of other keys.
 const KEY: [u8; 48] = {
     let mut key = [42; 48];
     let head = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
@@ -208,7 +208,7 @@ impl Transfer {
     /// Writes data until quinn accepts no more, over a stream that is opened when the peer allows
     /// it.
     fn feed(&mut self) {
-        // A part of the data is not sent, or there is no room.
+        // Part of the data is not sent, or there is no room.
         if self.unsent > 0 && (self.end.is_full || self.sent < self.written.min(BETWEEN)) {
             return;
         }

@@ -5,11 +5,11 @@ use std::time::Instant;
 
 /// A clock that presents the time of a run to quinn.
 ///
-/// quinn uses [`Instant`], which cannot be created from a number. So the clock has one instant as
-/// its zero, and all others are sums with it. Controllers of quinn use differences only, so
-/// their behaviour does not depend on the zero.
+/// quinn uses [`Instant`], which cannot be created from a number. The clock therefore has one instant as its
+/// zero, and all others are sums with it. quinn's controllers use only differences, so their behaviour does
+/// not depend on the zero.
 ///
-/// An instant has nanoseconds, and a time picoseconds: fractions of a nanosecond are cut off.
+/// An instant counts nanoseconds and a time picoseconds, so fractions of a nanosecond are cut off.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     zero: Instant,

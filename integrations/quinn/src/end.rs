@@ -27,9 +27,9 @@ pub(crate) struct End {
     readable: Vec<StreamId>,
     /// True if a write found no room, and there has been none since.
     pub is_full: bool,
-    /// The streams of this end that have been acknowledged to their end.
+    /// The number of streams of this end that have been acknowledged completely.
     pub finished: u64,
-    /// The reason for the loss of the connection, if it was lost.
+    /// The reason why the connection was lost, if it was.
     pub lost: Option<ConnectionError>,
 }
 
@@ -67,7 +67,7 @@ impl End {
         self.open.as_ref().map(|(_, connection)| connection)
     }
 
-    /// The connection, to write to it.
+    /// The connection, for writing to it.
     pub fn connection_mut(&mut self) -> Option<&mut Connection> {
         self.open.as_mut().map(|(_, connection)| connection)
     }

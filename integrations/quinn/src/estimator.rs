@@ -1,9 +1,9 @@
 //! quinn's estimator of round-trip times, for given samples.
 //!
-//! A controller of quinn receives the estimator of its connection, [`RttEstimator`]. It has no
-//! public constructor, and its fields are private, but it can be copied. So this module has a
-//! connection of quinn in memory, with a controller that copies the estimator. Each sample is a
-//! packet of this connection that is acknowledged after the sample's time, on a private clock.
+//! A controller of quinn receives the estimator of its connection, [`RttEstimator`]. It has no public
+//! constructor, and its fields are private, but it can be copied. This module therefore has a connection of
+//! quinn in memory, with a controller that copies the estimator. Each sample is a packet of this connection
+//! that is acknowledged after the sample's time, on a private clock.
 
 use crate::end::End;
 use crate::plain::Plain;
@@ -88,7 +88,7 @@ impl Estimator {
         {
             self.connection.handle_event(event);
         }
-        // Events are not used.
+        // The events are not used.
         while self.connection.poll().is_some() {}
         while let Some(event) = self.connection.poll_endpoint_events() {
             let answer = self.endpoint.handle_event(self.handle, event);
@@ -104,8 +104,8 @@ impl Estimator {
     }
 }
 
-/// A connection cannot be copied. Two samples bring a new one to the same smallest and smoothed
-/// round-trip time: m, and then r with (7 m + r) / 8 the smoothed one.
+/// A connection cannot be copied. Two samples give a new one the same smallest and smoothed round-trip time:
+/// m, and then r with (7 m + r) / 8 the smoothed one.
 impl Clone for Estimator {
     fn clone(&self) -> Estimator {
         let mut copy = Estimator::default();
@@ -196,7 +196,7 @@ fn source(packet: &[u8]) -> Option<[u8; CID]> {
     source.first_chunk().copied()
 }
 
-/// The settings of both ends, under which nothing is sent without a request.
+/// The settings of both ends. They send nothing without a request.
 fn transport(seen: &Seen) -> TransportConfig {
     let mut config = TransportConfig::default();
     config

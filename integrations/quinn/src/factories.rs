@@ -1,4 +1,4 @@
-//! Factories of quinn's controllers, for parameters of Accord.
+//! Factories of quinn's controllers, from parameters of Accord.
 
 use accord_family::Values;
 use accord_units::Bytes;

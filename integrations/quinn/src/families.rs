@@ -41,7 +41,7 @@ pub static STACK_TLS: Stack = Stack {
 /// The stacks of quinn: in the clear, and with TLS.
 static STACKS: &[&Stack] = &[&STACK, &STACK_TLS];
 
-/// Fails for controllers with random numbers of their own.
+/// Fails for a controller that draws random numbers of its own.
 fn repeats(values: &Values) -> Result<(), &'static str> {
     match values.family().stack.and_then(|stack| stack.maker.downcast_ref()) {
         Some(Make { is_random: true, .. }) => {
@@ -51,7 +51,7 @@ fn repeats(values: &Values) -> Result<(), &'static str> {
     }
 }
 
-/// The UDP payload of the packets of Ethernet.
+/// The UDP payload of an Ethernet packet.
 const PACKET: Bytes = Bytes::new(1472);
 
 struct Make {
@@ -174,7 +174,7 @@ fn build(values: &Values, packet: Bytes) -> AnyController {
     AnyController::foreign(Theirs::new(make, packet, marks))
 }
 
-/// The fluid dynamics of NewReno: those of Accord's.
+/// The fluid dynamics of NewReno, which are those of Accord's own.
 fn reno(values: &Values, facts: &FlowFacts) -> WindowDynamics {
     WindowDynamics {
         law: WindowLaw::Reno,

@@ -3,9 +3,8 @@
 //! quinn's trait lacks a pace, samples of the delivery rate, the identity of lost packets and the number of
 //! marked ones, and control packets (`docs/src/quinn.md`). [`Factory::new`] rejects the controllers that need
 //! one of these: see [`Refused`]. The pace of Copa is two windows per round trip, which only makes its
-//! packets less bursty; quinn's replaces it.
-//! quinn probes the packet size of its path, and increases it. A controller here has a constant
-//! packet size as its unit: [`Factory::packet`].
+//! packets less bursty. quinn's own pace replaces it. quinn probes the packet size of its path, and increases
+//! it. A controller here has a constant packet size as its unit: [`Factory::packet`].
 
 use crate::clock::Clock;
 use accord_control::{
@@ -19,13 +18,13 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// The controller cannot run in quinn, which lacks an input that it needs.
+/// The controller cannot run in quinn, because quinn lacks an input that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} cannot run in quinn: it {why}")]
 pub struct Refused {
     /// The controller.
     pub name: &'static str,
-    /// The reason, as the rest of a sentence about it.
+    /// The reason, as the rest of a sentence about the controller.
     pub why: &'static str,
 }
 
@@ -61,7 +60,7 @@ impl Factory {
     ///
     /// # Errors
     ///
-    /// Fails if the controller needs an input that quinn does not have.
+    /// Fails if the controller needs an input that quinn lacks.
     pub fn new(values: &Values) -> Result<Factory, Refused> {
         let family = values.family();
         match obstacle(family, values) {
@@ -70,9 +69,8 @@ impl Factory {
         }
     }
 
-    /// Sets the packet size that is the controller's unit. The default are 1452 bytes, the maximum
-    /// that quinn probes. Set it for a path with smaller packets, or a connection that does not
-    /// probe.
+    /// Sets the packet size that is the controller's unit. The default is 1452 bytes, the maximum that quinn
+    /// probes. Set it for a path with smaller packets, or a connection that does not probe.
     pub fn packet(&mut self, packet: Bytes) -> &mut Factory {
         self.packet = packet;
         self
@@ -175,7 +173,7 @@ pub struct Ours {
 #[derive(Clone, Copy, Debug, Default)]
 struct Batch {
     bytes: u64,
-    /// The sending time of the newest of them.
+    /// The sending time of the newest packet.
     newest: Option<Instant>,
 }
 

@@ -1,7 +1,7 @@
 //! QUIC connections without encryption, in memory, for packets, estimators and tests.
 //!
-//! The handshake has the messages of TLS 1.3 in their order, with only transport parameters in
-//! them. Packets are as long as with AES-GCM. It must not be used on a network.
+//! The handshake has the messages of TLS 1.3 in their order, with only transport parameters in them. Packets
+//! are as long as with AES-GCM. Such connections must not be used on a network.
 
 use bytes::BytesMut;
 use quinn_proto::crypto::{
@@ -25,7 +25,7 @@ const TAG: usize = 16;
 pub struct Plain;
 
 impl Plain {
-    /// Returns the configuration of an endpoint, whose random numbers are of this seed.
+    /// Returns the configuration of an endpoint, whose random numbers come from this seed.
     pub fn endpoint(seed: u64) -> EndpointConfig {
         let mut config = EndpointConfig::new(Arc::new(Plain));
         config.rng_seed(Some(seeded(seed))).cid_generator(|| Box::new(Counted(0)));
@@ -43,7 +43,7 @@ impl Plain {
     pub fn server() -> quinn_proto::ServerConfig {
         let mut config = quinn_proto::ServerConfig::new(Arc::new(Plain), Arc::new(Plain));
         config.migration(false);
-        // Tokens have the time of the computer in them.
+        // Tokens contain the time of the computer.
         let mut tokens = ValidationTokenConfig::default();
         tokens.sent(0);
         config.validation_token_config(tokens);
@@ -111,8 +111,8 @@ enum Stage {
     Done,
 }
 
-/// A handshake. Each end sends its transport parameters and then an empty message. A message has a
-/// length of two bytes in front.
+/// A handshake. Each end sends its transport parameters and then an empty message. A length of two bytes
+/// precedes each message.
 struct Handshake {
     side: Side,
     parameters: Vec<u8>,

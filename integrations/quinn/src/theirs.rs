@@ -8,11 +8,11 @@
 //! | the same with no bytes | packets were marked |
 //! | the same as persistent congestion | the retransmission timer runs out twice for one packet |
 //!
-//! The stream repairs losses by selective acknowledgements, which is closest to QUIC. It spaces
-//! packets as quinn's pacer does: by a token bucket that fills at 1.25 windows per smoothed
-//! round-trip time [RFC 9002 §7.7] and holds 2 ms of a window per round-trip time, at least ten
-//! packets and at most 256. If the bucket is empty, the next packets leave when it is full, or with
-//! an acknowledgement. The window stays unchanged after an idle time.
+//! The stream repairs losses with selective acknowledgements, which is closest to QUIC. It spaces packets as
+//! quinn's pacer does: with a token bucket that fills at 1.25 windows per smoothed round-trip time [RFC 9002
+//! §7.7] and holds 2 ms of a window per round-trip time, at least ten packets and at most 256. If the bucket
+//! is empty, the next packets leave when it is full, or with an acknowledgement. The window stays unchanged
+//! after an idle time.
 //!
 //! Departures from a connection of quinn: `docs/src/quinn.md`.
 
@@ -30,8 +30,8 @@ use std::time::Instant;
 
 /// The windows per smoothed round-trip time at which packets are spaced [RFC 9002 §7.7].
 const PACE: f64 = 1.25;
-/// The time at a window per smoothed round-trip time that the bucket of quinn's pacer holds, and
-/// its minimum and maximum in packets.
+/// The size of the bucket of quinn's pacer, as a time at a window per smoothed round-trip time, and its
+/// minimum and maximum in packets.
 const BURST: f64 = 2e-3;
 const PACKETS: (u64, u64) = (10, 256);
 /// The round-trip time that quinn assumes before the first sample.
@@ -45,7 +45,7 @@ pub struct Theirs {
     estimator: Estimator,
     packet: u64,
     marks: Marks,
-    /// The transmissions not yet passed by an acknowledgement: their times and numbers.
+    /// The times and numbers of the transmissions that no acknowledgement has yet passed.
     sent: VecDeque<(Time, u64)>,
     /// The number of the last transmission.
     number: u64,

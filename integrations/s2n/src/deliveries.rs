@@ -27,11 +27,11 @@ pub struct Deliveries {
     delivered_time: Time,
     first_sent: Time,
     lost: u64,
-    /// Samples are application-limited until more than this is delivered. Zero if they are not.
+    /// Samples are application-limited until more bytes than this are delivered. It is zero if they are not.
     app_limited: u64,
 }
 
-/// A counted acknowledgement.
+/// An acknowledgement that has been counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
     total: u64,

@@ -1,9 +1,9 @@
 //! Controllers of Accord in s2n-quic, through its unstable trait.
 //!
-//! [s2n-quic]'s trait carries more than quinn's: the time at which the next packet may leave, data
-//! of a packet until it is acknowledged or lost, each lost packet, the number of marks, and the
-//! latest round-trip time. So controllers with a pace, with samples of the delivery rate and with
-//! counted marks run, too. Only control packets are missing.
+//! [s2n-quic]'s trait carries more than quinn's: the time at which the next packet may leave, stored data of
+//! a packet until it is acknowledged or lost, each lost packet, the number of marks and the latest round-trip
+//! time. Controllers that need a pace, samples of the delivery rate or counts of marks therefore run, too.
+//! Only control packets are missing.
 //!
 //! ```
 //! use accord_s2n::Endpoint;
@@ -41,8 +41,8 @@ const PACE: f64 = 1.25;
 #[error("{0} cannot run in s2n-quic: it does not run on a stream")]
 pub struct Refused(pub &'static str);
 
-/// Creates a controller of Accord for each path. It is set by `with_congestion_controller` of the
-/// builder of a server or a client.
+/// Creates a controller of Accord for each path. Pass it to `with_congestion_controller` of a server's or
+/// client's builder.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
     values: Values,

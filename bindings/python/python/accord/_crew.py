@@ -176,7 +176,7 @@ class Crew:
             raise
 
     def lost(self, future: Any) -> bool:
-        """Return whether a task or its result was lost without a failure: it is repeated."""
+        """Return whether a task or its result was lost without a failure, and must be repeated."""
         lost = ("cancelled", "lost", "finished")
         return self._client is not None and future.status in lost
 

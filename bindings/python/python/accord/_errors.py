@@ -25,7 +25,7 @@ def needed(module: str, what: str) -> Any:
 
 
 def whole(name: str, value: Any) -> int:
-    """Return a whole number, which may be one of NumPy, or a float such as those of pandas.
+    """Return a whole number, which may be from NumPy, or a float such as pandas has.
 
     Raises:
         TypeError: The value is not a whole number.

@@ -36,8 +36,8 @@ class Reproduction:
     def verdict(self) -> str:
         """The worst class of an expectation.
 
-        ``"met"``; ``"finding"``, ``"open"`` or ``"ours"`` for a failure that is known, with its
-        reason in the scenario; ``"FAILED"`` for one that is not.
+        ``"met"``; ``"finding"``, ``"open"`` or ``"ours"`` for a known failure, whose reason is in
+        the scenario; ``"FAILED"`` for another one.
         """
         return max((str(c.summary["class"]) for c in self.comparisons), key=CLASSES.index)
 

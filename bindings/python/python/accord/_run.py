@@ -170,7 +170,7 @@ class Run:
 
         Raises:
             ValueError: The run does not have the metric, there is no such name, or there are more
-                lines than can be told apart.
+                lines than can be distinguished.
 
         Example:
             >>> import accord

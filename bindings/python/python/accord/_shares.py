@@ -25,7 +25,7 @@ class Shares:
         prices: The price of each link.
         loads: The sum of the rates on each link.
         lower: A lower bound of each flow's optimal rate. Empty if there is no solution.
-        upper: An upper bound of it.
+        upper: An upper bound of the same rate.
         status: ``"solved"``, ``"not converged"`` or ``"infeasible"``.
         certificate: The residuals of the optimality conditions and the duality gap, as fractions.
         iterations: The number of Newton steps.

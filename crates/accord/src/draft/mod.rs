@@ -84,7 +84,7 @@ pub const TEMPLATES: &[Template] = &[
 pub struct New {
     /// The name of the template, one of [`TEMPLATES`].
     pub template: String,
-    /// Number of flows.
+    /// The number of flows.
     pub flows: Option<usize>,
     /// The number of consecutive bottlenecks of `parking-lot`.
     pub hops: Option<usize>,
@@ -101,7 +101,7 @@ pub struct New {
     pub discipline: String,
     /// The limit of the queue, such as "1 BDP". A fat tree uses the default limit of files.
     pub limit: String,
-    /// Length of the run.
+    /// The length of the run.
     pub duration: Duration,
     /// The seed of the random parts: senders, receivers and start times.
     pub seed: u64,
@@ -205,7 +205,7 @@ impl New {
         }
     }
 
-    /// Returns the error of the argument whose value is at the place of an error in the text.
+    /// Returns the error of the argument whose value is where the text has an error.
     fn of(&self, error: &TextError) -> DraftError {
         let there = error.origin.text.get(error.span.clone()).unwrap_or_default();
         let delay = self.delay.map(|delay| delay.to_string());

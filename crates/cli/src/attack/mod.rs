@@ -2,8 +2,8 @@
 //!
 //! Half of the runs are random points of the ranges, by a seed. The others are steps from the worst
 //! point found, of decreasing size. A point that breaks the property is then moved back towards the
-//! scenario, as far as it still breaks it. Points follow from the seed and from figures of earlier
-//! runs, so an interrupted search keeps figures only.
+//! scenario, as far as it still breaks it. Points follow from the seed and the values of earlier
+//! runs, so an interrupted search keeps only values.
 
 pub mod options;
 mod property;
@@ -38,7 +38,7 @@ const BATCH: u64 = 8;
 /// The number of halvings on the way back to the scenario.
 const HALVINGS: u32 = 6;
 
-/// The largest file that is looked at as an earlier result, in bytes.
+/// The largest file that is read as an earlier result, in bytes.
 const LARGEST_RESULT: u64 = 8 << 20;
 
 /// A point of the search: a value per range, or `None` for that of the scenario.
@@ -140,7 +140,7 @@ struct Search<'a> {
     ranges: Vec<Range>,
     property: Property,
     engine: Engine,
-    /// The figures of finished runs.
+    /// The values of finished runs.
     kept: Measurements,
 }
 

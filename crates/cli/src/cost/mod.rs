@@ -41,8 +41,8 @@ pub struct Cost {
     pub file_bytes: f64,
 }
 
-/// Estimates the cost of all points with `reps` seeds, whose samples are all kept if `series`. If it is
-/// large, the speed of the machine is measured for some milliseconds.
+/// Estimates the cost of all points with `reps` seeds. All samples are kept if `series` is true. If it is large,
+/// the speed of the machine is measured for some milliseconds.
 pub fn estimate(
     points: &[Scenario],
     asked: &[Engine],
@@ -134,7 +134,7 @@ const VALUE_BYTES: f64 = 11.0;
 const FILE_BYTES: f64 = 4.5;
 /// Bytes of the files of a point without its values: the page, manifests, table headers.
 const POINT_BYTES: f64 = 80e3;
-/// Bytes of the same of a point whose means alone are kept: the page has no plots of it.
+/// Bytes of the same files if only the means are kept: the page has no plots of the point.
 const MEANS_BYTES: f64 = 27e3;
 /// Bytes of such a run in memory, without its values: its series, manifest and table.
 const RUN_BYTES: f64 = 40e3;

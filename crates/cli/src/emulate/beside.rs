@@ -7,7 +7,7 @@ use accord::scenario::{Engine, Scenario};
 use accord::traffic::Demand;
 use accord::{Error, Options};
 
-/// The share of the largest packet that the mean one of a flow with data has at least.
+/// The least mean packet size of a flow with data, as a share of the largest packet.
 const DATA: f64 = 0.5;
 
 /// Returns the value of the key `controller` for a name, with the settings of Linux where it has one of that

@@ -1,7 +1,7 @@
 //! The command lines of mahimahi's shells: `mm-delay`, `mm-loss` and `mm-link`, one in the other.
 //!
-//! Each shell is a link, that of the command first. A shell that only delays or loses packets has a rate
-//! at which none waits.
+//! Each shell is a link, the command's first. A shell that only delays or loses packets has a rate at which none
+//! waits.
 
 use crate::fail::{Failure, unreadable};
 use crate::output::note;

@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 
 /// The longest emulation.
 const LONGEST: &str = "24 h";
-/// The shortest period of the series: of the longest emulation, a scenario allows no shorter one.
+/// The shortest period of the series that a scenario allows for the longest emulation.
 const LEAST_SAMPLE: Duration = Duration::from_ms(10);
 /// The period of the series of a path that options give.
 const SAMPLE: &str = "100 ms";
@@ -355,7 +355,7 @@ fn there(program: &OsString) -> Result<(), Failure> {
     found.then_some(()).ok_or_else(why)
 }
 
-/// Returns the first directory of a name that is free.
+/// Returns the first free directory for a name.
 fn vacant(id: &str) -> PathBuf {
     let numbered = (2..).map(|n| format!("{id}-{n}"));
     let mut names = std::iter::once(id.to_string()).chain(numbered);

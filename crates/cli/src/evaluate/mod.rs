@@ -108,7 +108,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     Ok(verdicts.iter().all(|v| v.failure.is_none()))
 }
 
-/// Returns the engine, if it can run here. Controllers of the kernel and programs have one only.
+/// Returns the engine, if it can run here. Controllers of the kernel and programs have only one.
 fn engine(args: &Args, subjects: &[Subject]) -> Result<Engine, Failure> {
     if args.server.is_some() && subjects[0].command().is_none() {
         let why = "--server is for a subject that is a command";
@@ -326,8 +326,8 @@ fn check_cases(order: &Order, packs: &[Pack]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Rejects a subject, or a named rival, that no case can run with. The evaluation would have no
-/// figures of it, and no failures.
+/// Rejects a subject, or a named rival, that no case can run with. The evaluation would have
+/// neither values nor failures of it.
 fn check_fit(args: &Args, order: &Order, plans: &[Plan]) -> Result<(), Failure> {
     let named = args.against.as_ref().map_or(1, |_| order.subjects.len());
     let planned: Vec<_> =

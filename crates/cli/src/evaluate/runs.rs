@@ -92,7 +92,7 @@ pub fn make(
     Ok(found.into_iter().map(whole).collect())
 }
 
-/// Returns the number of runs that are left, and their time of one core: that of one seed, for all.
+/// Returns the number of runs left, and their time on one core, estimated from one seed.
 fn announcement(
     plans: &[Plan],
     order: &Order,

@@ -16,8 +16,8 @@ const STEPS: [u64; 5] = [25, 50, 75, 100, 125];
 /// The fraction of the contract that has to arrive while more is sent.
 const KEPT: f64 = 0.99;
 
-/// The lateness of this machine, in seconds, from which on a step that failed says nothing of the path. A
-/// gateway makes up for a millisecond, and looks each 0.2 ms.
+/// The lateness of this machine, in seconds, from which a failed step says nothing about the path. A gateway makes
+/// up for a millisecond, and looks every 0.2 ms.
 const LATE: f64 = 0.005;
 
 /// The result of a step.

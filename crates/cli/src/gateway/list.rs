@@ -16,7 +16,7 @@ struct Running {
     site: PathBuf,
     /// The state, as `accord gateway status --json` has it.
     status: Option<Value>,
-    /// Why there is none.
+    /// The reason why there is no state.
     error: Option<String>,
 }
 

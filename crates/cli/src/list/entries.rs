@@ -97,7 +97,7 @@ fn parameter_text(p: &Param) -> String {
     format!("{}{of}\n{}{default}", p.doc, p.kind.expected())
 }
 
-/// All metrics, and the quantities of tables that are none.
+/// All metrics, and the quantities of tables that are not metrics.
 fn metrics() -> Vec<Entry> {
     let metric = |m: &Metric| {
         let of = match m.of() {

@@ -1,8 +1,8 @@
 //! The part of each link that comes with data: acknowledgements, counts, control pairs and reports.
 //!
-//! The part is a known function of the rates and round-trip times of flows, and leaves the rest of a link to
-//! data. Their own way to the link takes no time here: a few hundredths of a link follow the rates of
-//! flows some round trip too early.
+//! That part is a known function of the rates and round-trip times of flows, and leaves the rest of a link to
+//! data. Answers reach the link in no time here, so a few hundredths of a link follow the rates of flows
+//! about a round trip too early.
 
 use super::Integration;
 use crate::flow::Flow;
@@ -12,14 +12,14 @@ use accord_scenario::Answers;
 
 /// The loads of answers and control pairs.
 pub(super) struct Taken {
-    /// Of each class.
+    /// The answers of each class.
     answers: Vec<Answers>,
     crossings: Vec<Crossing>,
     /// The rate that they take of each queue, and the part of those that overtake it.
     rates: Vec<(f64, f64)>,
 }
 
-/// A queue that the answers of a class cross, or its control pairs.
+/// A queue that the answers or control pairs of a class cross.
 #[derive(Clone, Copy)]
 struct Crossing {
     class: u32,
@@ -65,8 +65,8 @@ impl Taken {
 }
 
 impl Integration<'_, '_> {
-    /// Takes the answers from the capacities of a step, at the rates before it. The method is of order one
-    /// in their few hundredths of a link.
+    /// Subtracts the answers from the capacities of a step, at the rates before it. The method is of order
+    /// one in the few hundredths of a link that they use.
     pub(super) fn take_answers(&mut self) {
         let Taken { answers, crossings, rates } = &mut self.taken;
         rates.fill((0.0, 0.0));
@@ -76,7 +76,7 @@ impl Integration<'_, '_> {
                 let rtt = self.motion.base_rtt[k] + self.motion.queue(k);
                 let (answers, rate) = (&answers[k], self.motion.rate[k]);
                 let half = many * answers.half(rate, rtt);
-                // One half of a pair waits. All that comes back overtakes, where anything does.
+                // One half of a pair waits. On the way back everything overtakes, if anything does.
                 let (all, overtaking) = match there {
                     true => (2.0 * half, half),
                     false => {

@@ -13,7 +13,7 @@ pub(super) struct Inflow {
     pub moved: Vec<f64>,
     /// The total rate of the preceding links.
     pub lines: Vec<f64>,
-    /// All bytes that arrived at each queue.
+    /// The total bytes that arrived at each queue.
     pub came: Vec<f64>,
     /// The bytes that arrive in this step.
     pub comes: Vec<f64>,
@@ -39,10 +39,10 @@ pub(super) struct Equations {
     pub round_trips: Vec<f64>,
     pub capacities: Vec<f64>,
     pub loads: Loads,
-    /// Queues of links with rate 0.
+    /// True for queues of links with rate 0.
     pub dead: Vec<bool>,
-    /// Queues whose arrivals all come from one preceding queue that is no faster, so nothing
-    /// waits there.
+    /// True for queues at which nothing waits, because all arrivals come from one preceding queue that is no
+    /// faster.
     pub follows: Vec<bool>,
     /// The queues of known delay: those of `dead` links, and those where nothing waits.
     pub given: Vec<bool>,
@@ -50,7 +50,7 @@ pub(super) struct Equations {
     pub bounds: Vec<(f64, f64)>,
     /// The new queuing delays.
     pub next: Vec<f64>,
-    /// The arrival rates of the queues by the equations, and the rates of applications in addition.
+    /// The arrival rates of the queues by the equations, and the additional rates of applications.
     pub arrives: Vec<f64>,
     pub bound: Vec<f64>,
     /// Scratch space: the windows of one queue whose applications bind.
@@ -167,10 +167,10 @@ impl Integration<'_, '_> {
         }
     }
 
-    /// Counts classes whose applications bind by their rates and not by their windows. Such a window
-    /// follows the delays of all queues on the path, of a round trip ago. As the load of two queues
-    /// it would swing for ever. Beyond [`ROOM`] the rates leave little to the equation of the queue,
-    /// and windows count again.
+    /// Counts classes whose applications bind by their rates and not by their windows. Such a window follows
+    /// the delays of all queues on the path, as of a round trip ago. As the load of two queues, it would
+    /// swing forever. Beyond [`ROOM`] the rates leave little to the equation of the queue, and windows count
+    /// again.
     fn bind(&mut self, q: usize, now: usize, admits: f64) {
         if !self.offers {
             return;

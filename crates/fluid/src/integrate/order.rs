@@ -14,7 +14,7 @@ pub(super) struct Order {
     pub views: Vec<View>,
     /// Classes in batches that see their queues individually.
     pub looks: Vec<u32>,
-    /// Active classes outside of batches.
+    /// Active classes outside batches.
     pub others: Vec<u32>,
     /// Inactive classes.
     pub inactive: Vec<u32>,

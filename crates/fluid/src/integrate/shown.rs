@@ -1,8 +1,7 @@
 //! The signals of queues, and their delays to the sources.
 //!
-//! A mark, a drop or a virtual delay applies to arrivals at a queue. It waits there with them, as
-//! the packets behind a gap in the sequence do, and in the remaining queues of the path. CoDel
-//! judges departures.
+//! A mark, a drop or a virtual delay applies to arrivals at a queue. It waits with them there and in the
+//! remaining queues of the path, as the packets behind a gap in the sequence do. CoDel judges departures.
 
 use super::{Counter, Integration};
 use crate::history::{Histories, Tap};
@@ -12,7 +11,7 @@ use accord_family::QueueLaw;
 
 /// The histories of the signals of queues, at departure and at arrival.
 pub(super) struct Shown {
-    /// Queuing delays, contiguous.
+    /// The queuing delays, which are contiguous.
     pub delays: Histories,
     /// The signals of each queue, one row each, as departing bytes carry them.
     pub signals: Histories,
@@ -43,8 +42,8 @@ impl Shown {
 }
 
 impl Integration<'_, '_> {
-    /// Returns the signals of its queues that a source sees now, and the share of marks, with the
-    /// delay to each queue given by `tap`.
+    /// Returns the signals that a source now sees of its queues, and the share of marks. `tap` gives the
+    /// delay to each queue.
     #[inline(always)]
     pub(super) fn look(&self, class: usize, tap: impl Fn(&Tap) -> Tap) -> (Seen, f64) {
         let flow = &self.flows[class];

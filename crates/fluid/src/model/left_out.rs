@@ -11,9 +11,9 @@ use accord_traffic::Demand;
 use accord_units::Time;
 use std::collections::BTreeSet;
 
-/// The number of loss-based flows from which on their losses are as if spread evenly.
+/// The number of loss-based flows above which their losses are practically evenly spread.
 const MANY: f64 = 10.0;
-/// The relative difference of rates that are equal.
+/// The relative difference up to which rates count as equal.
 const EQUAL: f64 = 1e-6;
 
 impl Model<'_> {
@@ -93,7 +93,7 @@ impl Model<'_> {
         self.notes = notes;
     }
 
-    /// Notes groups with a range of equilibria, and groups that forget their base round-trip times.
+    /// Adds notes on groups with a range of equilibria, and on groups that forget their base round-trip times.
     fn of_groups(&self, notes: &mut Notes) {
         let s = self.scenario;
         let between = |k: &&Class| matches!(k.control.dynamics.law, WindowLaw::Vegas { low, high, .. } if low < high);
@@ -116,10 +116,10 @@ impl Model<'_> {
         }
     }
 
-    /// Notes queues too short for the number of their loss-based flows: the buffer, or the threshold of
-    /// RED, is below the product of rate and round-trip time over the root of that number [Appenzeller,
-    /// Keslassy, McKeown, "Sizing Router Buffers", SIGCOMM 2004]. A few flows lose packets together and
-    /// then leave the link idle. Flows that keep an accumulation lose packets where it does not fit.
+    /// Adds notes on queues too short for the number of their loss-based flows: the buffer, or the threshold
+    /// of RED, is below the product of rate and round-trip time over the root of that number [Appenzeller,
+    /// Keslassy, McKeown, "Sizing Router Buffers", SIGCOMM 2004]. A few flows lose packets together and then
+    /// leave the link idle. Flows that keep an accumulation lose packets where it does not fit.
     fn few_flows(&self, notes: &mut Notes) {
         let network = self.network(Time::ZERO);
         let of = |q: usize| {
@@ -180,7 +180,7 @@ impl Model<'_> {
         }
     }
 
-    /// Notes links whose demands are as large as their rate, so no queue is better than another.
+    /// Adds notes on links whose demands equal their rate, so no queue is better than another.
     fn demands_alone(&self, notes: &mut Notes) {
         let network = self.network(Time::ZERO);
         let of = |q: usize| {
@@ -204,7 +204,7 @@ impl Model<'_> {
         }
     }
 
-    /// Returns the bytes that a queue takes before it loses or marks many, and before it does any.
+    /// Returns the bytes that a queue takes before it loses or marks many, and before it loses or marks any.
     fn room(&self, queue: usize) -> (f64, f64) {
         let buffer = self.buffer(queue);
         match self.dynamics(queue).law {

@@ -49,7 +49,7 @@ pub(super) fn by<'a>(
     context.label(name).ok_or_else(|| no_sweep(by.span, name, context))
 }
 
-/// Returns the problem that there is no such sweep.
+/// Returns the problem for a name that is not a sweep.
 fn no_sweep(span: Span, name: &str, context: &Context<'_>) -> Problem {
     Problem::new(span, format!("there is no sweep {}", quote(name)))
         .known(name, context.axes.iter().map(|a| a.name.as_str()))

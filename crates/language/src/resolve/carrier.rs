@@ -51,7 +51,7 @@ fn kernel(reader: &Reader<'_>) -> Result<Option<Congestion>, Problem> {
     })
 }
 
-/// The problem that a build does not have a QUIC stack of this name.
+/// Returns the problem for a QUIC stack that this build does not have.
 fn unknown(span: Span, name: &str, catalogue: &Catalogue) -> Problem {
     let names: Vec<_> = catalogue.stacks().map(|stack| stack.name).collect();
     let message = format!("this build has no QUIC stack {}", quote(name));

@@ -216,7 +216,7 @@ fn subject(
     Ok(if whole { Subject::Group(group) } else { Subject::Flow(flows.start) })
 }
 
-/// Checks, for a metric that is a variable, that the controller of the subject declares it.
+/// Checks that the controller of the subject declares the metric, if that is a variable.
 fn has_variable(
     reader: &Reader<'_>,
     metric: Metric,
@@ -273,7 +273,7 @@ fn aggregate(
     Ok(Subject::Aggregate { link, aggregate })
 }
 
-/// Less than the share of a single sample in any run.
+/// A share below that of a single sample in any run.
 const SEEN: f64 = 1e-9;
 
 fn target(

@@ -21,8 +21,8 @@ use accord_traffic::Demand;
 use accord_units::{Bytes, Rate, Time};
 use std::sync::Arc;
 
-/// The number of flows above which a group is recorded as a whole, unless the file asks for its
-/// flows. A thousand flows fill the memory of recorders, and a thousand curves are illegible.
+/// The number of flows above which a group is recorded as a whole, unless the file asks for its flows. A
+/// thousand flows fill a recorder's memory, and a thousand curves are illegible.
 const MANY: usize = 1000;
 
 /// The properties that flows of a group share.

@@ -301,7 +301,7 @@ impl Network {
                 }
                 RawLimit::Unlimited => Limit::Unlimited,
             };
-            // Reported once for the access links of a group, which have a single place in the file.
+            // The problem is reported once for the access links of a group, which have a single place in the file.
             let blocked = scenario.links[i].blocks(largest[i]).filter(|_| told != Some(*span));
             if let Some(message) = blocked {
                 told = Some(*span);
@@ -327,7 +327,7 @@ fn arrange_aggregates(
     (discipline.family().check)(discipline).map_err(|message| Problem::new(span, message))
 }
 
-/// Rejects a move of a template's link.
+/// Rejects an entry that moves a link of a template.
 fn keeps_its_ends(entry: &Entry) -> Result<(), Problem> {
     let entries = entry.value.table().map_or(&[][..], |t| &t.entries);
     let mut ends = entries.iter().filter(|e| matches!(e.key.as_str(), "from" | "to"));

@@ -29,8 +29,8 @@ pub(super) struct Ports {
     pub delays: Option<StepsOf<Duration>>,
     /// The queue, or several to draw from.
     queues: Vec<RawQueue>,
-    /// The seed of the draw, in place of the scenario's. It keeps the network the same when a run
-    /// is repeated with other seeds.
+    /// The seed of the draw, in place of the scenario's. With it, the network stays the same when a run is
+    /// repeated with other seeds.
     draw: Option<u64>,
     loss: f64,
     control_loss: f64,

@@ -1,5 +1,5 @@
-//! Processing times of hosts. They are resolved after the events, since a host must not be slower
-//! than its path at any time of the run.
+//! Processing times of hosts. They are resolved after the events, because a host must not be slower than its
+//! path at any time.
 
 use crate::shape::Processing;
 use accord_family::{Objective, Values};

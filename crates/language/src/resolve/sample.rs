@@ -8,7 +8,7 @@ use accord_units::{Duration, Time};
 
 /// The number of samples by default.
 const SAMPLES: f64 = 1000.0;
-/// The fewest by default.
+/// The minimum number of samples by default.
 const FEWEST: f64 = 10.0;
 /// The readings of flows that any run may take, up to [`SAMPLES`] samples. They cost a quarter of a
 /// second.
@@ -68,7 +68,7 @@ fn affordable(links: &[Link], scenario: &Scenario) -> f64 {
         let share = f.path.iter().map(share).fold(f64::INFINITY, f64::min);
         let rate = f.demand.mean_rate().map_or(share, |rate| share.min(rate));
         let packets = rate * seconds / f.packet.bits_f64();
-        // Data there, acknowledgements back.
+        // This counts data there and acknowledgements back.
         2.0 * packets * f.path.len() as f64
     };
     let hops: f64 = scenario.flows.iter().map(hops).sum();

@@ -23,7 +23,7 @@ const BATCH: usize = 256;
 /// The maximum number of events per poll.
 const EVENTS: usize = 64;
 
-/// A device or a socket of a flow that can be ready. A number below 8 stands for it in events.
+/// A device or a socket of a flow that may become ready. Events name it by a number below 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum File {
     /// The device of a source has a packet.
@@ -193,7 +193,7 @@ impl<'a> Kernel<'a> {
         }
     }
 
-    /// Tells the machine which transfers have ended.
+    /// Notifies the machine of transfers that have ended.
     pub fn look_at_transfers(&self, machine: &mut Machine) {
         for (flow, connection) in &self.sources {
             if machine.is_transferring(*flow) && connection.is_done() {
@@ -275,7 +275,7 @@ impl<'a> Kernel<'a> {
     }
 }
 
-/// Takes the packets of IPv4 that a device has, up to a batch.
+/// Takes the IPv4 packets that a device has, up to a batch.
 fn each(tun: &Tun, buffer: &mut [u8], mut take: impl FnMut(ip::Ipv4Packet, &[u8])) -> Result<()> {
     for _ in 0..BATCH {
         let Some(length) = tun.receive(buffer)? else {

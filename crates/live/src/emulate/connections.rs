@@ -7,7 +7,7 @@ use accord_units::Duration;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The most connections, each way, that are counted apart. The packets of later ones are counted together.
+/// The most connections, each way, that are counted separately. The packets of later ones are counted together.
 const MOST: usize = 1_000;
 
 /// The connections of a run, each way.
@@ -36,7 +36,7 @@ impl Connections {
         self.all.entry(key.filter(|_| is_known)).or_default()
     }
 
-    /// Counts a packet that a program sends, of a flow.
+    /// Counts a packet that a program sends over a flow.
     pub fn sent(&mut self, connection: Connection, flow: usize, bytes: usize) {
         let tally = self.tally(connection);
         tally.flow = flow;

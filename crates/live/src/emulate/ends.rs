@@ -1,7 +1,7 @@
-//! The ends of the paths: a namespace each, of our own or one that is joined, with a TUN device.
+//! The ends of the paths. Each is a namespace, new or joined, with a TUN device.
 //!
-//! A device goes with the file that holds it, and takes its addresses and routes along. So nothing that an
-//! emulation adds to a joined namespace outlives it, however it ends.
+//! A device disappears with the file that holds it, and so do its addresses and routes. So nothing that an
+//! emulation adds to a joined namespace outlives the emulation, however it ends.
 
 use crate::namespace::{Namespace, ip};
 use crate::tun::Tun;
@@ -51,8 +51,8 @@ pub struct Place {
     pub address: Address,
 }
 
-/// Creates or joins the ends for packets of up to `mtu` bytes. `out` is true of the versions of IP, 4
-/// and 6, that lead on from the second end.
+/// Creates or joins the ends for packets of up to `mtu` bytes. `out` is true for the versions of IP (4 and 6) that
+/// lead on from the second end.
 pub fn open(programs: &Programs, mtu: u64, out: [bool; 2]) -> Result<Vec<Place>, LiveError> {
     if programs.ends.len() > MOST {
         let why = format!("{} ends are too many, at most {MOST} are possible", programs.ends.len());
@@ -108,7 +108,7 @@ pub fn open(programs: &Programs, mtu: u64, out: [bool; 2]) -> Result<Vec<Place>,
     Ok(places)
 }
 
-/// Returns the line on a device in a namespace of others.
+/// Returns the line about a device in a joined namespace.
 fn announcement(programs: &Programs, addresses: &[Address], end: usize, device: &str) -> String {
     let others = programs.ends.iter().zip(addresses).enumerate().filter(|(n, _)| *n != end);
     let others: Vec<_> = others.map(|(_, (o, a))| format!("{} is {}", o.name, a.v4)).collect();

@@ -1,8 +1,8 @@
-//! The guard of a program: the first process of a namespace of processes.
+//! The guard of a program: the first process of a PID namespace.
 //!
-//! The kernel kills all processes of such a namespace when the first one ends, and it ends with the
-//! emulation, by whatever signal. So nothing stays behind, whatever a program starts and whoever it becomes.
-//! The guard has a view of `/proc` with these processes only, and collects the exit codes of orphans.
+//! The kernel kills all processes of such a namespace when the first one ends, and it ends with the emulation, by
+//! whatever signal. So nothing stays behind, whatever a program starts and whichever user it becomes. The guard has
+//! a view of `/proc` with these processes only, and collects the exit codes of orphans.
 
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
@@ -30,10 +30,10 @@ pub const LASTS: &str = "lasts";
 /// No name server.
 pub const NONE: &str = "-";
 
-/// Looks at the processes that are left, before they are killed, and the time between two in ms.
+/// The number of looks at the remaining processes before they are killed, and the interval in ms.
 const LOOKS: u32 = 25;
 const LOOK: u16 = 20;
-/// The exit codes of a command that is not there, and of one that cannot be run, as shells have them.
+/// The exit codes that shells use for a command that does not exist, and for one that cannot be run.
 const MISSING: u8 = 127;
 const UNFIT: u8 = 126;
 /// The exit code of a guard whose emulation is gone.
@@ -47,9 +47,9 @@ pub fn number(of: &str) -> i32 {
     line.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
 }
 
-/// Runs a command as the first process of a namespace of processes. The arguments are the number of the
-/// parent, `ENDS` or `LASTS`, the address of a name server or `NONE`, the limit of open files or zero, and the
-/// command. Returns the exit code of the command, or 128 and the signal that ended it.
+/// Runs a command as the first process of a PID namespace. The arguments are the number of the parent, `ENDS` or
+/// `LASTS`, the address of a name server or `NONE`, the limit of open files or zero, and the command. Returns the
+/// exit code of the command, or 128 plus the signal that ended it.
 pub fn run(arguments: &[OsString]) -> u8 {
     let [parent, lasts, resolver, files, program, rest @ ..] = arguments else {
         return complain("a guard is started by `accord emulate` only", UNFIT);
@@ -94,7 +94,7 @@ pub fn run(arguments: &[OsString]) -> u8 {
     watch(child, &signals, lasts.as_os_str() == OsStr::new(LASTS))
 }
 
-/// Waits for the command, and then ends the processes that are left, at once if it is asked to. Returns the exit code.
+/// Waits for the command, and then ends the remaining processes, at once if asked to. Returns the exit code.
 fn watch(child: Pid, signals: &SigSet, lasts: bool) -> u8 {
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
     let Ok(heard) = SignalFd::with_flags(signals, flags) else {
@@ -134,7 +134,7 @@ fn watch(child: Pid, signals: &SigSet, lasts: bool) -> u8 {
     }
 }
 
-/// Makes the processes here ask a name server.
+/// Makes the processes here use a name server.
 fn resolve_at(resolver: IpAddr) -> std::io::Result<()> {
     let mut file = tempfile::NamedTempFile::new()?;
     writeln!(file, "nameserver {resolver}")?;

@@ -1,18 +1,18 @@
-//! The sockets of a network namespace that wait for others.
+//! The sockets of a network namespace that wait for peers.
 
 use super::program::{Program, pause};
 use crate::LiveError;
 use crate::namespace::Namespace;
 use std::collections::BTreeSet;
 
-/// Looks at a server that does not listen yet: two seconds.
+/// The most looks at a server that does not listen yet: two seconds in all.
 const LOOKS: usize = 100;
-/// The state of a socket of TCP that listens.
+/// The state of a listening TCP socket.
 const LISTENS: &str = "0A";
 /// The columns of a socket's address, state and inode.
 const COLUMNS: [usize; 3] = [1, 3, 9];
 
-/// The sockets that wait in the namespace of a server before it starts. One that is joined may have
+/// The sockets that wait in the namespace of a server before it starts. A joined namespace may have
 /// some.
 pub struct Before<'a> {
     place: &'a Namespace,
@@ -42,8 +42,7 @@ pub fn await_new(mut left: Vec<Before<'_>>) {
     }
 }
 
-/// Returns the sockets of TCP that listen in the present namespace, and all of UDP: protocol, address
-/// and inode.
+/// Returns the listening TCP sockets in the present namespace, and all UDP sockets: protocol, address and inode.
 fn listeners() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for table in ["tcp", "tcp6", "udp", "udp6"] {

@@ -1,9 +1,8 @@
 //! The way out of an emulation into the host's network, in user space.
 //!
-//! The kernel of the far end takes every address for its own. A connection ends there, in a socket
-//! that is made for it before its first packet arrives, and its data go on in a socket of the host. So the
-//! host's devices, routes and tables are not touched, and no privilege is needed beyond that for the
-//! namespaces. Only TCP and UDP lead out.
+//! The far end's kernel treats every address as its own. A connection ends there, in a socket that is made before
+//! its first packet arrives, and its data continue in a socket of the host. So the host's devices, routes and
+//! tables are not touched, and no privilege is needed beyond that for the namespaces. Only TCP and UDP lead out.
 
 use super::ends::{Connection, Place};
 use crate::LiveError;
@@ -31,11 +30,11 @@ const UDP: u8 = 17;
 const DNS: u16 = 53;
 /// The time between two looks at the end of the emulation, in ms.
 const LOOK: u16 = 200;
-/// Looks at a silent socket before it is closed: a minute.
+/// The looks at a silent socket before it is closed: a minute in all.
 const SILENCE: u32 = 300;
 /// The maximum number of threads. Later connections wait until others end.
 const MOST: usize = 2_000;
-/// The files of the most connections, which have two each, and of the rest of the program.
+/// The files of all connections, which have two each, and of the rest of the program.
 const FILES: u64 = 2 * MOST as u64 + 256;
 /// The most data of a connection that wait for one of its ends, each way.
 const BUFFER: usize = 1 << 16;
@@ -49,12 +48,12 @@ pub enum Opened {
 /// A socket to which packets can be handed.
 pub type Open = Arc<AtomicBool>;
 
-/// The key of a socket: the protocol, the source if it is of UDP, and the destination.
+/// The key of a socket: the protocol, the source for UDP, and the destination.
 type Key = (u8, Option<SocketAddr>, SocketAddr);
 
 /// The door of the way out, at the far end.
 pub struct Door {
-    /// The addresses of the far end, at which the host itself is found.
+    /// The addresses of the far end, which stand for the host itself.
     own: [IpAddr; 2],
     /// The name server of the host, if only the host reaches it.
     resolver: Option<IpAddr>,
@@ -87,7 +86,7 @@ impl Door {
     }
 
     /// Prepares for a packet that is about to arrive at the far end. Returns false if nothing there
-    /// takes it. It is called in the namespace of the far end.
+    /// will take it. It is called in the namespace of the far end.
     pub fn admits(&mut self, packet: &[u8], connection: &Connection) -> bool {
         let (protocol, [from, to]) = connection;
         let [from, to] = [from, to].map(|(address, port)| SocketAddr::new(*address, *port));
@@ -133,14 +132,14 @@ impl Door {
     }
 }
 
-/// Returns a listener at an address of others.
+/// Returns a listener at a foreign address.
 fn listener(at: SocketAddr) -> IoResult<TcpListener> {
     let listener = TcpListener::bind(at)?;
     listener.set_nonblocking(true)?;
     Ok(listener)
 }
 
-/// Returns a socket at an address of others for the datagrams of one source.
+/// Returns a socket at a foreign address for the datagrams of one source.
 fn bound(from: SocketAddr, at: SocketAddr) -> IoResult<UdpSocket> {
     let socket = Socket::new(Domain::for_address(at), Type::DGRAM, None)?;
     // Other sources have sockets at the same address.
@@ -174,7 +173,7 @@ pub fn serve(opened: Receiver<(Opened, Open)>, stop: &AtomicBool) {
 }
 
 impl Outside<'_> {
-    /// Moves the data of a socket in a thread. Without one the socket is closed, and the next packet opens
+    /// Moves the data of a socket in a thread. Without a thread the socket is closed, and the next packet opens
     /// another.
     fn take<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>, opened: Opened, open: &Open) {
         let moving = open.clone();
@@ -190,7 +189,7 @@ impl Outside<'_> {
         }
     }
 
-    /// Starts a thread, unless there are too many. Returns false, and drops the work, if it does not.
+    /// Starts a thread. If there are too many, drops the work and returns false.
     fn spawn<'scope>(
         &'scope self,
         scope: &'scope Scope<'scope, '_>,
@@ -210,7 +209,7 @@ impl Outside<'_> {
         false
     }
 
-    /// Waits for one of these files, or for the end. Returns false at the end, and after long silence.
+    /// Waits for one of these files, or for the end. Returns false at the end, and after a long silence.
     fn wait(&self, files: &mut [PollFd]) -> bool {
         for _ in 0..SILENCE {
             if self.stop.load(Ordering::Relaxed) {
@@ -275,7 +274,7 @@ impl Outside<'_> {
         }
     }
 
-    /// Moves data both ways, until both ends have said all, or one is gone.
+    /// Moves data both ways, until both ends have finished or one is gone.
     fn stream(&self, ends: [&TcpStream; 2]) -> IoResult<()> {
         for end in ends {
             end.set_nonblocking(true)?;
@@ -304,7 +303,7 @@ impl Outside<'_> {
         }
     }
 
-    /// Moves datagrams both ways, until none comes for long.
+    /// Moves datagrams both ways, until a long silence.
     fn datagrams(&self, near: &UdpSocket, to: SocketAddr) {
         let any: IpAddr = match to {
             SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -384,7 +383,7 @@ mod tests {
     use super::*;
     use nix::sys::resource::{Resource, getrlimit};
 
-    /// An open socket is one that somebody serves: the door hands packets to it.
+    /// An open socket is being served, so the door hands packets to it.
     #[test]
     fn a_socket_without_a_thread_is_not_open() {
         let stop = AtomicBool::new(false);

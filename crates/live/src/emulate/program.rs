@@ -43,9 +43,9 @@ struct State {
 }
 
 impl<'a> Program<'a> {
-    /// Creates a program in a namespace. All ends have a name with their addresses, and the first name is that
-    /// of the far end; of equal names the last one counts. One that `lasts` ends
-    /// with the last process that it started. Names are resolved at `resolver`, or where the host does.
+    /// Creates a program in a namespace. All ends have a name with their addresses, and the first name is that of
+    /// the far end; of equal names the last one counts. A program that `lasts` ends with the last process that it
+    /// started. Names are resolved at `resolver`, or as on the host.
     pub fn new(
         place: &'a Namespace,
         guard: &'a [OsString],
@@ -114,7 +114,7 @@ impl<'a> Program<'a> {
         status.map_err(|e| LiveError::system(&format!("run {}", self.line[0].display()), e))
     }
 
-    /// Asks the program to end, or kills it. Its guard may not hear the first time.
+    /// Asks the program to end, or kills it. The guard may miss the first request.
     pub fn end(&self, kills: bool) {
         let signal = if kills { Signal::SIGKILL } else { Signal::SIGTERM };
         let state = self.state();
@@ -129,8 +129,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Returns a word with the addresses of the ends in place of their names in braces. Variables of a shell
-/// stay.
+/// Returns a word with the addresses of the ends in place of their names in braces. Shell variables stay.
 fn addressed(word: &str, names: &[(String, Address)]) -> String {
     let mut parts = word.split('{');
     let mut text = parts.next().unwrap_or_default().to_string();

@@ -22,7 +22,7 @@ pub fn adjust(figure: &mut Figure, request: &Request) -> Result<(), FigureError>
     Ok(())
 }
 
-/// Facets of lines that are not of a sweep.
+/// Facets that are not variables of a sweep.
 const FACETS: [&str; 2] = ["engine", "of"];
 
 /// Returns the title of the plot that a line is in, if it has one.

@@ -14,13 +14,13 @@ pub const POINT: i32 = 10;
 const FONT: i32 = 8 * POINT;
 /// The height of a line of text.
 pub const LINE: i32 = 10 * POINT;
-/// The fallback of the family is any sans-serif font.
+/// The font family. It falls back to any sans-serif font.
 const FAMILY: &str = "Helvetica, Arial, sans-serif";
 
 pub const GREY: RGBColor = RGBColor(115, 115, 115);
 const RULE: RGBColor = RGBColor(225, 225, 225);
 
-/// Okabe and Ito's palette, which is distinct for any colour vision. It is also that of the page.
+/// Okabe and Ito's palette, which is distinct for any colour vision. The page has the same one.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -34,7 +34,7 @@ const COLOURS: [RGBColor; 8] = [
 
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Writing to a string does not fail.
+/// The message for writing to a string, which never fails.
 pub const SURE: &str = "nothing fails in memory";
 
 /// The widest word of a vertical axis.
@@ -60,7 +60,7 @@ pub fn on_area((width, height): (i32, i32), draw: impl FnOnce(&Area)) -> String 
     out
 }
 
-/// Gives a drawing its size in inches and a title.
+/// Sets the size in inches and the title of a drawing.
 pub fn in_inches(svg: &str, title: &str) -> String {
     let (_, rest) = svg.split_once("viewBox=\"0 0 ").unwrap_or(("", svg));
     let (view, rest) = rest.split_once('"').unwrap_or(("0 0", rest));
@@ -101,7 +101,7 @@ pub fn stack(drawings: &[String]) -> String {
     )
 }
 
-/// Draws a title for the top of a figure.
+/// Draws the title at the top of a figure.
 pub fn heading(text: &str, width: Width) -> String {
     let (width, _) = size(width);
     on_area((width, LINE + 4 * POINT), |area| {
@@ -115,7 +115,7 @@ pub fn colour(look: Look) -> RGBColor {
     look.shaded(COLOURS[look.hue % COLOURS.len()])
 }
 
-/// Returns the approximate width of a text. The fonts are those of the reader.
+/// Returns the width of a text, which is approximate because the reader chooses the fonts.
 pub fn text_width(text: &str) -> i32 {
     let wide = |c: char| match c {
         'i' | 'j' | 'l' | 't' | 'f' | 'r' | '.' | ',' | ' ' | '(' | ')' | '/' | ':' | '-' => 0.33,
@@ -219,13 +219,13 @@ pub fn mark(area: &Area, (x, y): (i32, i32), engine: Engine, colour: RGBColor) {
     }
 }
 
-/// Draws the mark of a point of a sweep. Its shape and colour show the subject, and its filling the
-/// engine: theory is an outline in grey, the fluid pale, packets full, live an outline.
+/// Draws the mark of a point of a sweep. Its shape and colour show the subject, and its filling the engine:
+/// theory is a grey outline, the fluid is pale, packets are filled, and live is an outline.
 pub fn sign(area: &Area, place: (i32, i32), look: Look, engine: Engine) {
     sign_of(area, place, look.shape(), engine, colour(look));
 }
 
-/// [`sign`] in another colour.
+/// Draws a mark as [`sign`] does, in another colour.
 pub fn sign_of(area: &Area, (x, y): (i32, i32), shape: usize, engine: Engine, colour: RGBColor) {
     let size = 19;
     let corners: &[(i32, i32)] = match shape % SHAPES {
@@ -394,7 +394,7 @@ fn part(value: f64, (from, to, log): (f64, f64, bool)) -> f64 {
     part.clamp(-20.0, 20.0)
 }
 
-/// Returns as much of a text as fits.
+/// Returns as much of a text as fits into `room`.
 pub fn shortened(text: &str, room: i32) -> String {
     let mut short = text.to_string();
     let mut left = text.chars().count();

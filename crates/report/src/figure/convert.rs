@@ -29,7 +29,7 @@ mod writer {
     use resvg::{tiny_skia, usvg};
     use std::sync::Arc;
 
-    /// Dots per inch of a PNG.
+    /// The dots per inch of a PNG.
     const DOTS: f32 = 300.0;
 
     fn parse(svg: &str) -> Result<usvg::Tree, FigureError> {

@@ -10,11 +10,11 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 use std::collections::BTreeSet;
 
-/// The most samples of a line. More are invisible on paper.
+/// The maximum number of samples of a line. More would be invisible on paper.
 const MOST_SAMPLES: usize = 1200;
 /// The widest label at the end of a line.
 const WIDEST: i32 = 62 * POINT;
-/// Circles on a live line.
+/// The number of circles on a live line.
 const CIRCLES: usize = 9;
 
 /// Draws the figure.
@@ -44,7 +44,7 @@ pub fn draw(figure: &Figure, traces: &[Line]) -> String {
     });
     let (width, height) = size(figure.width);
     let top = legend_height(width, &entries);
-    // A legend of several rows makes the figure higher and not the plot smaller.
+    // A legend of several rows makes the figure higher, rather than the plot smaller.
     let more = (top - LINE - 6 * POINT).max(0);
     let facets = facets(figure, &traces);
     if facets.len() > 1 {

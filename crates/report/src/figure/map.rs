@@ -91,7 +91,7 @@ fn shade(part: f64) -> RGBColor {
     RGBColor(between(235.0, 10.0), between(243.0, 55.0), between(251.0, 110.0))
 }
 
-/// The number of decimals that makes the values distinct, the same for all.
+/// Returns a value with the number of decimals that makes all values distinct.
 fn rounded(value: f64, figure: &Figure) -> String {
     let span = (figure.y.ends.1 - figure.y.ends.0) / figure.y.one;
     let decimals = match span {

@@ -50,7 +50,7 @@ pub struct Request {
     pub y: Option<(f64, f64)>,
     /// Replacements for names of lines: the name, and the text for it.
     pub labels: Vec<(String, String)>,
-    /// The dimension that has a plot per value, below each other: "engine", "of" for each flow, group, link or run,
+    /// The dimension with one plot per value, stacked vertically: "engine", "of" for each flow, group, link or run,
     /// or a variable of a sweep.
     pub facet: Option<String>,
     /// A title above the plot.
@@ -160,7 +160,7 @@ impl FigureError {
     }
 }
 
-/// A figure: its data and the way of drawing it.
+/// A figure: its data and how it is drawn.
 #[derive(Debug)]
 pub struct Figure {
     pub(crate) kind: Kind,
@@ -169,7 +169,7 @@ pub struct Figure {
     pub(crate) content: Content,
     /// The looks of lines by their numbers.
     looks: Vec<Look>,
-    /// Times and rates of the link behind the lines.
+    /// The times and rates of the link behind the lines.
     capacity: Option<(Vec<f64>, Vec<f64>)>,
     width: Width,
     title: String,
@@ -230,7 +230,7 @@ pub struct Line {
     pub x: Vec<f64>,
     /// The values. A missing one is NaN.
     pub y: Vec<f64>,
-    /// The lower ends of a band or of intervals, as many as `y`, or none.
+    /// The lower ends of a band or of intervals. The list is as long as `y`, or empty.
     pub low: Vec<f64>,
     /// The upper ends.
     pub high: Vec<f64>,

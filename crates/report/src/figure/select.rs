@@ -98,7 +98,7 @@ pub fn place(stored: &[Stored], directory: usize, point: &LoadedRun) -> String {
     let results = &stored[directory];
     let alike = stored.iter().filter(|s| s.name() == results.name()).count();
     let name = match is_point(results.name().as_ref()) {
-        // A single point of a sweep, whose directory is a number.
+        // This is a single point of a sweep, in a directory named by a number.
         true if !point.label().is_empty() => {
             let id = |s: &Stored| s.points[0].manifest.scenario.id.clone();
             if stored.iter().all(|s| id(s) == id(results)) {
@@ -215,8 +215,8 @@ fn check_recorded(subjects: &[Subject], request: &Request) -> Result<(), FigureE
     ))
 }
 
-/// Returns the labels of subjects, just long enough to be distinct, and their numbers, together with the
-/// looks of the numbers.
+/// Returns the labels of subjects, just long enough to be distinct, with their numbers, and the looks of the
+/// numbers.
 #[expect(clippy::type_complexity, reason = "labels with their numbers, and looks")]
 pub fn labels(subjects: &[Subject]) -> Result<(Vec<(String, usize)>, Vec<Look>), FigureError> {
     let distinct =

@@ -29,8 +29,8 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Returns the kept runs of the result directory `target`. `build` distinguishes programs of
-    /// one version. A run is returned only to the program that made it.
+    /// Returns the kept runs of the result directory `target`. `build` distinguishes programs of the same
+    /// version. Only the program that made a run gets it back.
     pub fn beside(target: &Path, build: &str) -> Result<Kept, FileError> {
         Ok(Kept { dir: hidden(&resolved(target), "resume")?, build: build.into() })
     }
@@ -52,7 +52,7 @@ impl Kept {
         (same && !run.series.is_empty()).then_some(run)
     }
 
-    /// Keeps a run of this scenario. A run with the same name is replaced.
+    /// Keeps a run of this scenario, and replaces one with the same name.
     pub fn keep(&self, scenario: &Scenario, run: &Run) -> Result<(), FileError> {
         let m = &run.manifest;
         let name = self.name(m.engine, &m.scenario_hash, m.seed);

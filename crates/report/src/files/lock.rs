@@ -7,7 +7,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// The number of times that other commands may remove the file before it is locked.
+/// The number of times that other commands may remove the file before this one locks it.
 const TRIES: usize = 100;
 
 /// The lock of one result directory. It ends when the value is dropped or the process ends.

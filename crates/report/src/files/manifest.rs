@@ -16,7 +16,7 @@ const VERSION: u32 = 2;
 /// The version whose manifests had no checksum of their own.
 const UNSEALED: u32 = 1;
 
-/// The largest manifest that is read, in bytes. That of a million flows has a fifth of this size.
+/// The largest manifest that is read, in bytes. The manifest of a million flows has a fifth of this size.
 pub(super) const LARGEST: u64 = 256 << 20;
 
 /// The beginning of the last field.
@@ -66,7 +66,7 @@ pub struct RunRecord {
     /// The reason, if any, why the run allows no verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<String>,
-    /// The starts and the ends of the parts that were skipped, in picoseconds.
+    /// The starts and ends of the skipped parts, in picoseconds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub skipped_ps: Vec<(u64, u64)>,
     /// The window over which each series has its single value, in picoseconds, for a run without samples.

@@ -24,8 +24,8 @@ const COMPARISON: Marked =
     Marked { format: "accord-comparison", wanted: "a comparison", own: COMPARISON_OWN };
 const MAP: Marked = Marked { format: "accord-map", wanted: "a map of stability", own: MAP_OWN };
 
-/// Writes a comparison of `directories` into the directory `dir`. An earlier comparison is replaced.
-/// Anything else there is left alone, and is an error.
+/// Writes a comparison of `directories` into the directory `dir`. Replaces an earlier comparison. Anything
+/// else there is left alone, and is an error.
 pub fn write_comparison_dir(
     dir: &Path,
     directories: Vec<String>,
@@ -42,8 +42,8 @@ pub fn check_comparison_place(dir: &Path) -> Result<(), FileError> {
     COMPARISON.claim(dir).map(drop)
 }
 
-/// Writes the map into the directory `dir`. An earlier map is replaced. Anything else there is left
-/// alone, and is an error.
+/// Writes the map into the directory `dir`. Replaces an earlier map. Anything else there is left alone, and
+/// is an error.
 pub fn write_map_dir(dir: &Path, map: &StabilityMap) -> Result<(), FileError> {
     let manifest = json!({ "id": map.id, "axes": map.axes });
     MAP.write(dir, manifest, map.csv().as_bytes(), &map.page())

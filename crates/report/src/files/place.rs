@@ -119,7 +119,7 @@ pub(super) fn points_of(sweep: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(sweep).into_iter().flatten().flatten();
     let mut points: Vec<PathBuf> =
         entries.filter(|e| is_point(&e.file_name())).map(|e| e.path()).collect();
-    // By number: 1000 comes after 999.
+    // Sorts by number: 1000 comes after 999.
     points.sort_by_key(|dir| (dir.as_os_str().len(), dir.clone()));
     points
 }

@@ -25,7 +25,7 @@ pub struct LoadedRun {
 }
 
 impl LoadedRun {
-    /// Returns true if the runs were measured by another program: there is no scenario.
+    /// Returns true if another program measured the runs, so there is no scenario.
     pub fn is_measured(&self) -> bool {
         let files = &self.manifest.checksums;
         !files.is_empty() && !files.contains_key(SCENARIO)
@@ -216,7 +216,7 @@ impl<'a, T> Steps<'a, T> {
         self.steps.iter().map(|(_, n)| n).sum()
     }
 
-    /// Returns the value in a row, and the first row with another.
+    /// Returns the value in a row, and the first row with a different value.
     fn at(&mut self, row: usize) -> (&'a T, usize) {
         while row >= self.end {
             self.steps = &self.steps[1..];

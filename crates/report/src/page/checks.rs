@@ -62,7 +62,7 @@ pub fn checks(points: &[Point]) -> String {
         "<section id=\"checks\" aria-label=\"Expectations\">\n<h2>Expectations</h2>\n",
     );
     let open = unmet.len() + met.len() <= MOST_OPEN;
-    // The worst come first. Equal ones stay in the file's order.
+    // The worst come first. Checks of equal class keep the file's order.
     unmet.sort_by_key(|judged| std::cmp::Reverse(judged.class()));
     let mut causes: Vec<Vec<Judged>> = Vec::new();
     for judged in unmet {

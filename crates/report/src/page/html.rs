@@ -14,7 +14,7 @@ use accord_scenario::{Engine, Window};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Title and source.
+/// Returns the title and the source.
 pub fn header(points: &[Point]) -> String {
     let Some(first) = points.first() else {
         return "<header><h1>No runs</h1></header>".into();
@@ -175,8 +175,8 @@ const MOST_NOTES: usize = 10;
 /// The number of further notes that can be unfolded.
 const MOST_FOLDED: usize = 200;
 
-/// The number of phases up to which all residuals are shown. Beyond it, only the worst of each kind
-/// are.
+/// The number of phases up to which all residuals are shown. Beyond that number, only the worst of each kind
+/// are shown.
 const MOST_PHASES: usize = 12;
 
 /// Returns the residuals of the equilibria, phase by phase, for the first run of each point that

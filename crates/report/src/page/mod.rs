@@ -37,8 +37,7 @@ const MOST_SAMPLES: usize = 2000;
 /// The least number of lines of distributions in the page, about 0.5 MB.
 const MOST_SPREADS: usize = 600;
 
-/// The number of points whose distributions are counted at once. Some are wasted if there is no
-/// room.
+/// The number of points whose distributions are counted at once. Some of that work is wasted if there is no room.
 const MOST_AT_ONCE: usize = 16;
 
 /// The data that the script draws.
@@ -48,7 +47,7 @@ struct Data {
     id: String,
     /// Points with plots over time.
     points: Vec<PointData>,
-    /// Quantities across the points, for a sweep.
+    /// The quantities across the points of a sweep.
     sweep: Option<sweep::Sweep>,
 }
 
@@ -61,7 +60,7 @@ struct PointData {
     spreads: Vec<spread::Spread>,
 }
 
-/// The page of a scenario: one point, or all points of a sweep.
+/// Returns the page of a scenario: one point, or all points of a sweep.
 ///
 /// Series are thinned to the room of the page, with their extremes kept. Only a few flows of large
 /// groups are drawn, and the page says so. Repetitions beyond an engine's first run are in the
@@ -148,7 +147,7 @@ pub fn shell(title: &str, body: &str) -> String {
     )
 }
 
-/// The plots' data, with remarks for the reader.
+/// Returns the plots' data, with remarks for the reader.
 fn data(points: &[Point], most: usize) -> (Data, Vec<String>) {
     let mut remarks = Vec::new();
     let plans: Vec<panels::Plan> = points.iter().map(panels::Plan::of).collect();

@@ -83,7 +83,7 @@ fn range(overview: &Overview, Shown { key, engines }: &Shown, points: usize) -> 
         .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(v), high.max(v)))
 }
 
-/// The least difference, relative to the largest value, for the full range of shades.
+/// The smallest difference, relative to the largest value, that uses the full range of shades.
 const LEAST_RANGE: f64 = 0.1;
 
 /// Returns the strength of a value's shade, from 0 to 1, among values from the least to the most.

@@ -63,7 +63,7 @@ struct PanelLine {
     #[serde(skip_serializing_if = "Option::is_none")]
     flow: Option<String>,
     v: Line,
-    /// Least, mean, median, 95th and 99th percentile and largest sample of the steady part.
+    /// The least, mean, median, 95th and 99th percentile and largest sample of the steady part.
     #[serde(skip_serializing_if = "Option::is_none")]
     f: Option<[Number; 6]>,
 }

@@ -11,16 +11,16 @@ use serde::Serialize;
 
 /// The most groups or links in a distribution's plot. More would not be distinguishable.
 const MOST_SUBJECTS: usize = 8;
-/// Steps of a distribution function.
+/// The number of steps of a distribution function.
 const STEPS: usize = 100;
-/// The most samples of a distribution. Of more, every n-th is taken.
+/// The maximum number of samples of a distribution. Of more samples, every n-th is taken.
 const MOST_SAMPLES: usize = 1_000_000;
 
 /// The distribution of one quantity, for each subject and engine.
 #[derive(Serialize)]
 pub struct Spread {
     title: &'static str,
-    /// The counted values, in words.
+    /// The values that are counted, in words.
     about: &'static str,
     unit: &'static str,
     pub lines: Vec<SpreadLine>,

@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 const SCRIPT: &str = include_str!("../../web/map.js");
 
-/// The factor on all gains at which the colours end.
+/// The factor on all gains at which the scale of colours ends.
 const FULL: f64 = 4.0;
 /// The number of cells up to which the page also has them as a table.
 const MOST_ROWS: usize = 700;
@@ -127,7 +127,7 @@ impl StabilityMap {
         )
     }
 
-    /// Returns the findings on a place, in one line.
+    /// Returns the result at a place, in one line.
     fn says(&self, c: &Cell) -> String {
         let at = self.values(c).map(|(axis, v)| {
             format!("{} = {} {}", axis.path, digits(v), axis.unit).trim_end().to_string()
@@ -145,7 +145,7 @@ impl StabilityMap {
         }
     }
 
-    /// The numbers and names of the axes.
+    /// Draws the numbers and names of the axes.
     fn labels(&self, svg: &mut String, height: f64) {
         let mut text = |(x, y): (f64, f64), anchor: &str, text: &str| {
             _ = writeln!(
@@ -216,7 +216,7 @@ fn colour(gain: f64) -> (&'static str, f64) {
     (if part > 0.0 { "good" } else { "bad" }, part.abs())
 }
 
-/// The scale of colours.
+/// Draws the scale of colours.
 fn scale(svg: &mut String, y: f64) {
     let steps = 40;
     let wide = 240.0;

@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn smoothing_keeps_what_was_carried_and_leaves_gaps() {
-        // One packet in every second period corresponds to half a packet in each.
+        // One packet in every other period corresponds to half a packet in each.
         let teeth: Vec<f64> = (0..100).map(|i| f64::from(i % 2)).collect();
         let even = smoothed(&teeth, 21);
         assert!(even[10..90].iter().all(|v| (v - 0.5).abs() < 0.03), "{even:?}");

@@ -9,7 +9,7 @@ use accord_scenario::{Engine, Entity, Metric};
 const FEW_PACKETS: f64 = 20.0;
 /// The round trips per sample below which the bursts of a window are visible as teeth.
 const ROUND_TRIPS: f64 = 2.0;
-/// The longest window of smoothing, as a share of the run, which is hardly visible.
+/// The longest window of smoothing, as a share of the run. Its effect is hardly visible.
 const LONGEST_WINDOW: f64 = 0.01;
 
 /// Returns the number of samples, an odd one, over which the lines of a run are smoothed. They span

@@ -1,9 +1,8 @@
-//! Thinning, which makes lines small enough for a page.
+//! The thinning of lines, which makes them small enough for a page.
 
 use serde::ser::{Serialize, Serializer};
 
-/// The thinning of a line: stretches of `factor` samples become two, and a stretch of one stays
-/// one.
+/// The thinning of a line. A stretch of `factor` samples becomes two, and a stretch of one stays one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Thinning {
     factor: usize,
@@ -56,8 +55,8 @@ impl Thinning {
     }
 }
 
-/// A line in the page's JSON: numbers of five significant digits, and null for NaN. If values
-/// repeat, `{"n": [..], "v": [..]}` gives the number of times that each occurs.
+/// A line in the page's JSON: numbers of five significant digits, and null for NaN. If values repeat, `{"n":
+/// [..], "v": [..]}` states how often each occurs.
 #[derive(Clone, Debug)]
 pub struct Line(pub Vec<f64>);
 

@@ -19,7 +19,7 @@ impl EventsEngine<'_> {
         self.outside.as_ref().is_some_and(|outside| outside.leaves(link))
     }
 
-    /// Puts a packet on the wire of a link. The packet leaves the machine from there at `at`.
+    /// Puts a packet on the wire of a link, from which it leaves the machine at `at`.
     pub fn leave_machine(&mut self, link: LinkId, handle: Handle, at: Time) {
         self.core.pool.packet(handle).hop += 1;
         if let Some(outside) = &mut self.outside {

@@ -147,8 +147,8 @@ impl EventsEngine<'_> {
         is_answered
     }
 
-    /// Moves a new packet as [`EventsEngine::traverse`] does. Most hosts are at a pipe, for which
-    /// this is cheaper.
+    /// Moves a new packet as [`EventsEngine::traverse`] does. This is cheaper for hosts at a pipe,
+    /// as most are.
     #[inline]
     pub fn enter_path(&mut self, handle: Handle, hop: Hop, at: Time) {
         let link = hop.index();

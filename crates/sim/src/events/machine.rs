@@ -5,8 +5,8 @@
 //! loses none of its rate. The driver then takes the results: packets that leave, samples, and orders to ends
 //! outside. There are no other inputs, so the same packets give the same run.
 //!
-//! Each departure and each arrival has its event. The packet engine's shortcuts would require knowledge of
-//! all packets that enter a link and of changes of its rate.
+//! Each departure and each arrival has an event. For the packet engine's shortcuts, a machine would have to know
+//! all packets that enter a link, and the changes of its rate.
 
 use super::engine::EventsEngine;
 use super::other::{CarriedEnd, Order, Others};
@@ -158,9 +158,8 @@ impl<'a> Machine<'a> {
         self.lookahead
     }
 
-    /// Returns the link from which a packet of a flow comes when it reaches `node` by its route of this
-    /// number, and its next hop. Returns `None` if that route does not lead there. `is_answer` is true for
-    /// the reverse path.
+    /// Returns the link by which a packet of a flow reaches `node` on the route of this number, and its next hop.
+    /// Returns `None` if the route does not lead there. `is_answer` is true for the reverse path.
     pub fn place(
         &self,
         flow: usize,
@@ -221,15 +220,15 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Takes a packet from outside, which leaves the wire of `link` at `at`. This is not before
+    /// Takes a packet from outside, which leaves the wire of `link` at `at`. `at` is not before
     /// [`Machine::now`], nor before an earlier packet from that link.
     pub fn enter(&mut self, link: LinkId, parcel: Parcel, at: Time) {
         debug_assert!(at >= self.now());
         self.engine.enter_machine(link, parcel, at);
     }
 
-    /// Sends an IP packet of a third-party stack now, from an end outside at a node of the machine. `way` is
-    /// 0 from the source and 1 from the sink.
+    /// Sends an IP packet now for an outside end of a third-party stack at a node of the machine. `way` is 0 from
+    /// the source and 1 from the sink.
     pub fn send(&mut self, flow: usize, way: usize, whole: &Whole) {
         self.engine.send_whole(flow, way, whole);
     }
@@ -308,7 +307,7 @@ impl<'a> Machine<'a> {
         std::mem::take(&mut self.outside_mut().parts)
     }
 
-    /// Returns the tally at the end.
+    /// Returns the final tally.
     pub fn finish(mut self) -> Tally {
         self.engine.end_others();
         let hops = self.links.iter().map(|&link| {

@@ -8,13 +8,13 @@ const MOST_TURNS: u32 = 1_000;
 /// Gbps.
 const MOST_SENT: u32 = 20_000;
 const SPAN: Duration = Duration::from_ms(1);
-/// The wake-ups without a datagram in or out above which an end is broken, unless they took [`LEAST_IDLE`]:
-/// it would never come to an end.
+/// The wake-ups without a datagram in or out above which an end is broken, unless they took [`LEAST_IDLE`]: it
+/// might never stop.
 const MOST_IDLE: u32 = 1_000_000;
-/// The shortest time of [`MOST_IDLE`] wake-ups of an end that is not broken: a microsecond each. An end may
-/// tick through a long silence.
+/// The least time that [`MOST_IDLE`] wake-ups of a sound end take: a microsecond each. An end may tick through a
+/// long silence.
 const LEAST_IDLE: Duration = Duration::from_us(MOST_IDLE as u64);
-/// The bytes of one end on the way above which it is broken: each packet takes memory.
+/// The bytes on the way from one end above which it is broken, because each packet takes memory.
 const MOST_AWAY: Bytes = Bytes::new(1 << 30);
 
 /// The recent actions of an end.
@@ -26,13 +26,13 @@ pub struct Meter {
     turns: u32,
     /// The wake-ups since the last datagram in or out, or since the last [`MOST_IDLE`] that took their time.
     idle: u32,
-    /// The time of the first of them.
+    /// The time of the first of these wake-ups.
     silent: Time,
-    /// The begin of the present span.
+    /// The start of the present span.
     begun: Time,
     /// The number of datagrams in the present span.
     sent: u32,
-    /// The bytes on the way, or more: those at the last count and all that was sent since.
+    /// An upper bound of the bytes on the way: those at the last count plus those sent since.
     away: u64,
 }
 
@@ -108,7 +108,7 @@ pub fn seconds(at: Time) -> String {
 mod tests {
     use super::*;
 
-    /// Slower than a flood at one time, so only the data on the way shows it.
+    /// A flood spread over time, which shows only in the data on the way.
     #[test]
     fn data_that_never_arrives_is_a_flood() {
         let mut meter = Meter::default();
@@ -127,7 +127,7 @@ mod tests {
         );
     }
 
-    /// A timer that runs on and on would keep a run from its end.
+    /// A timer that fires forever would keep a run from ending.
     #[test]
     fn wake_ups_without_datagrams_have_an_end() {
         let mut meter = Meter::default();
@@ -145,7 +145,7 @@ mod tests {
         assert_eq!(meter.spins(Time::MAX), None);
     }
 
-    /// A stack may look at its timers each 100 us, however long nothing is sent.
+    /// A stack may check its timers every 100 us, however long it sends nothing.
     #[test]
     fn a_slow_tick_may_last() {
         let mut meter = Meter::default();

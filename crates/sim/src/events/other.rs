@@ -18,11 +18,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The UDP ports of senders and of receivers. Tools recognise HTTP/3, and thus QUIC, by the latter.
 const PORTS: [u16; 2] = [50_000, 443];
-/// The most retransmissions of a flow: 80 years at 100 000 per second. The limit prevents an overflow in sums
-/// over flows.
+/// The most retransmissions counted per flow: 80 years at 100 000 per second. The limit keeps sums over flows from
+/// overflowing.
 const MOST_COUNTED: u64 = 1 << 48;
 
-/// An order to an end outside of the machine.
+/// An order to an end outside the machine.
 #[derive(Clone, Debug)]
 pub enum Order {
     /// Supply: the application of a flow has this number of further packets to send. `u64::MAX`
@@ -125,8 +125,8 @@ pub struct Other {
     pub ends: [Option<CarriedEnd>; 2],
     /// The times at which the ends want to be woken.
     pub wakes: [Time; 2],
-    /// The times of their next events: those times, or earlier ones. A timer that is set back again and
-    /// again, as those of losses are, has one event.
+    /// The times of their next events, which may be earlier. A timer that is postponed again and again, as loss
+    /// timers are, has one event.
     pub events: [Time; 2],
     /// The recent calls and datagrams of both ends.
     pub meters: [Meter; 2],
@@ -156,9 +156,9 @@ impl Default for Other {
 }
 
 impl Other {
-    /// Returns the fault of an end that says that its transfer is acknowledged, if it has one. `sent` are the bytes
-    /// that the flow has sent. An eighth of the size may be headers that are smaller than the stack
-    /// reckons with.
+    /// Returns the fault, if any, of an end that reports its transfer as acknowledged. `sent` is the number of
+    /// bytes that the flow has sent. They may be an eighth fewer than the size, because headers may be smaller than
+    /// the stack assumes.
     pub fn claims(&self, sent: Bytes) -> Option<String> {
         let (size, before) = self.transfer?;
         let sent = sent.saturating_sub(before);
@@ -187,7 +187,7 @@ impl Drop for Other {
 }
 
 impl Others {
-    /// Creates the flows of third-party stacks, as selected by `is_other`, if there are any.
+    /// Creates the flows of third-party stacks that `is_other` selects, if there are any.
     pub fn of(scenario: &Scenario, is_other: impl Fn(&Flow) -> bool) -> Option<Box<Others>> {
         let flows = scenario.flows.iter();
         let flows: Vec<_> = flows.map(|f| is_other(f).then(Box::default)).collect();
@@ -261,7 +261,7 @@ impl Others {
         }
     }
 
-    /// Frees all ends. Breaks the connections off that had data and never sent a datagram. `sent` is true of
+    /// Frees all ends. Breaks off connections that had data but never sent a datagram. `sent` returns true for
     /// flows that sent.
     pub fn end(&mut self, now: Time, sent: impl Fn(usize) -> bool) {
         for flow in 0..self.flows.len() {

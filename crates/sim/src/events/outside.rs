@@ -13,8 +13,8 @@ use accord_units::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A packet on the wire of a link that leaves the machine. Of two simultaneous packets, the one
-/// with the smaller link is first, and then the one that entered the wire first.
+/// A packet on the wire of a link that leaves the machine. Simultaneous packets are ordered by
+/// link, and then by their entry into the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Leaving {
     at: Time,
@@ -66,8 +66,8 @@ impl Outside {
         self.here[node]
     }
 
-    /// Returns the link from which a packet of a flow comes when it reaches `node` by its route of this
-    /// number, and the hop after it. Returns `None` if that route does not lead there.
+    /// Returns the link by which a packet of a flow reaches `node` on the route of this number, and the next hop.
+    /// Returns `None` if the route does not lead there.
     pub fn place(
         &self,
         scenario: &Scenario,

@@ -1,4 +1,4 @@
-//! The samples of a machine with an outside: the part of each that the machine knows.
+//! The part of each sample that a machine with an outside knows.
 
 use accord_elements::read_flow;
 use accord_family::InnerState;

@@ -28,8 +28,8 @@ impl EventsEngine<'_> {
         self.others.as_mut()?.get_mut(flow)
     }
 
-    /// Creates both ends of all connections of other stacks, with logs if they are kept. One that cannot
-    /// be created is broken.
+    /// Creates both ends of all connections of other stacks, with logs if they are kept. A connection that cannot
+    /// be created counts as broken.
     pub fn connect_all(&mut self, keeps_logs: bool) {
         let (scenario, now) = (self.core.scenario, self.core.now);
         let Some(others) = &mut self.others else {
@@ -193,7 +193,7 @@ impl EventsEngine<'_> {
         }
     }
 
-    /// Wakes an end, if its timer is due. It may have been set back since, or have an earlier event.
+    /// Wakes an end if its timer is due. The timer may be later than its event.
     pub fn wake_other(&mut self, index: usize) {
         let (flow, end, now) = (index / 2, index % 2, self.core.now);
         let Some(other) = self.other(flow).filter(|other| other.events[end] == now) else {

@@ -58,7 +58,7 @@ pub struct Wire {
     /// The propagation delay.
     pub delay: Duration,
     /// The packets in the port and on the wire whose arrival at the far end is known, in order of
-    /// arrival. An event is pending for the first one.
+    /// arrival. Only the first one has a pending event.
     pub in_flight: Queue,
     loss: Option<Box<Loss>>,
 }

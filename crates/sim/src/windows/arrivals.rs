@@ -278,7 +278,7 @@ impl Sorter {
     }
 }
 
-/// Sorts almost sorted arrivals by insertion, each by at most `most` places. Returns false if one is farther
+/// Sorts almost sorted arrivals by insertion, moving each by at most `most` places. Returns false if one is farther
 /// from its place. The arrivals are then partly sorted, and equal ones keep their order.
 #[inline(always)]
 fn insert(arrivals: &mut [Arrival], most: usize) -> bool {

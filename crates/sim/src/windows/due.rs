@@ -59,9 +59,9 @@ impl Due {
         &mut self.slots[slot as usize % SLOTS]
     }
 
-    /// Adds an entry for a sender, which is not before any that was taken. `due` is the time of its last
-    /// entry in the slots that was not taken, or `Time::MAX`. The caller stores it, on a cache line that it
-    /// reads anyway. Nothing is added if there is an entry at or before `at`.
+    /// Adds an entry for a sender, which must not be before any that was taken. `due` is the time of its last entry
+    /// in the slots that was not taken, or `Time::MAX`. The caller stores it, on a cache line that it reads anyway.
+    /// Nothing is added if there is an entry at or before `at`.
     #[inline]
     pub fn add(&mut self, due: &mut Time, sender: usize, at: Time) {
         if at < *due {

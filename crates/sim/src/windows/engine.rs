@@ -1,4 +1,4 @@
-//! The engine: advances the network part by part, without events of packets.
+//! The engine: advances the network part by part, without an event per packet.
 
 use super::arrivals::{EventId, Sorter};
 use super::cut_through::LinkIndex;
@@ -77,7 +77,7 @@ const PROGRESS: u32 = 1 << 8;
 /// The largest number of packets per flow for which the pool reserves memory.
 const ROOM: usize = 64;
 
-/// All flows are visited in order if at least one in this number has a task.
+/// All flows are visited in order if at least one flow in this many has a task.
 const MOST: usize = 4;
 
 /// The number of replies of a flow that are prefetched.

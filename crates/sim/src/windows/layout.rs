@@ -31,8 +31,8 @@ const LINKS_PER_PACKET: usize = 4;
 /// The number of rounds over which the length of windows is averaged.
 const ROUNDS: u64 = 8;
 
-/// The third pass: the scenario does not need events of packets. Starts, stops and samples remain, and each
-/// of them ends a window. It is unobservable that receivers are ahead of the clock.
+/// The third pass: packets of the scenario need no events. Starts, stops and samples remain, and each of them ends
+/// a window. No observer can see that receivers are ahead of the clock.
 struct Suited<'a> {
     scenario: &'a Scenario,
     ports: &'a Ports,

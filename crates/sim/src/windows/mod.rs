@@ -1,5 +1,5 @@
 //! The windows engine: conservative parallel simulation on one thread [Chandy and Misra 1979;
-//! Bryant 1977], without events of packets.
+//! Bryant 1977], without an event per packet.
 //!
 //! The network is divided into *parts*. All senders together are one part. Each *shared link* is another: a
 //! link that several parts feed, or one with a queue that matters. All other links are *cut-through*: they

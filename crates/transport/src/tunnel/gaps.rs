@@ -110,9 +110,9 @@ impl Gaps {
         false
     }
 
-    /// Returns whether a packet of a site is the second one of a late packet and its repair. `reported`
-    /// says whether its datagram was reported missing. Of equal packets, as many arrive as were sent, unless
-    /// one is late and is not sent again.
+    /// Returns whether a packet of a site is the second copy, after a late packet or its repair. `reported` says
+    /// whether its datagram was reported missing. Of equal packets, as many arrive as were sent, unless one is late
+    /// and is not sent again.
     pub fn is_repeated(&mut self, packet: &[u8], reported: bool, at: Time) -> bool {
         if at >= self.until {
             self.recent.clear();

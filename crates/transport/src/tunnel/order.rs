@@ -1,9 +1,9 @@
 //! The order of a flow's packets at the far end of a tunnel, while lost packets are sent again.
 //!
-//! A packet that is sent again arrives a round trip late. Its flow would presume it lost, and send less. So
-//! later packets of the flow are held until it arrives, or for a bounded time. Packets of other flows pass. A
-//! hole in the numbers of a flow counts only if a datagram is missing between the two datagrams around it. A
-//! packet dropped by the edge queue also leaves a hole, and its flow must know at once.
+//! A packet that is sent again arrives a round trip late. Its flow would presume it lost, and send less. So later
+//! packets of the flow are held until it arrives, or for a bounded time. Packets of other flows pass. A hole in the
+//! numbers of a flow counts only if a datagram is missing between the two datagrams around it. A packet dropped by
+//! the edge queue also leaves a hole, and its flow must learn of it at once.
 
 use accord_units::Time;
 use std::collections::{BTreeMap, VecDeque};
@@ -246,7 +246,7 @@ mod tests {
         assert!(order.is_empty() && order.bytes == 0);
     }
 
-    /// The flow must know at once of a packet that was dropped before it entered the tunnel.
+    /// A flow must learn at once of a packet that was dropped before the tunnel.
     #[test]
     fn a_hole_without_a_missing_datagram_does_not_hold() {
         let mut order = Order::default();

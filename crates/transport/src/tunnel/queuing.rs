@@ -200,7 +200,7 @@ mod tests {
         }
     }
 
-    /// The rest of a packet in service, and packets that wait behind it.
+    /// The remainder of the packet in service, and the packets that wait behind it.
     fn waits(most: u32) -> impl Strategy<Value = Vec<(f64, u32)>> {
         prop::collection::vec((0.0..1.0, 0..=most), 300)
     }

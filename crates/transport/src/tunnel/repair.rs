@@ -17,15 +17,15 @@ pub const LONGEST: Duration = Duration::from_secs(3);
 /// The most bytes, and the most packets, that are kept for repair or wait to be sent again.
 const MOST_KEPT: usize = 8 << 20;
 const MOST_PACKETS: usize = 8192;
-/// The time after a report of missing packets for which packets are kept. A path without losses needs none.
+/// The time after a report of missing packets for which packets are kept. Without losses no packets are kept.
 const KEEPING: Duration = Duration::from_secs(10);
 
 /// The number of sessions with datagrams in flight.
 pub(super) const SESSIONS: usize = 4;
 
-/// The time, in round trips, for which a packet waits at the far end for others of its flow that are sent
-/// again. The repair of a lost repair comes after two. On a path with a longer round trip it does not wait. In a
-/// long queue few packets are lost, and those that waited would arrive as a burst of the whole window.
+/// The time, in round trips, for which a packet waits at the far end for others of its flow that are sent again.
+/// The repair of a lost repair comes after two. On a path with a longer round trip it does not wait. In a long
+/// queue few packets are lost, and packets that waited would arrive in one burst of the whole window.
 const WAITING: f64 = 2.5;
 const LEAST_WAIT: Duration = Duration::from_ms(10);
 const LONGEST_ROUND_TRIP: Duration = Duration::from_ms(400);

@@ -8,7 +8,7 @@ use crate::range;
 use accord_record::Run;
 use accord_scenario::Of;
 
-/// Steps of a distribution function.
+/// The number of steps of a distribution function.
 const STEPS: usize = 400;
 
 /// The samples of a subject in all runs of an engine, in order.

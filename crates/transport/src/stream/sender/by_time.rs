@@ -172,7 +172,7 @@ impl<C: Controller> StreamSender<C> {
         self.gated = self.loss_state.pacing;
     }
 
-    /// The steps of PRR for an acknowledgement.
+    /// Takes the steps of PRR for an acknowledgement.
     fn regulate(&mut self, delivered: u64, safe: bool) {
         let in_flight = self.in_flight();
         if let Some(prr) = &mut self.loss_state.prr {

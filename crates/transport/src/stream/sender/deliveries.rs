@@ -1,9 +1,8 @@
 //! Samples of the delivery rate [draft-ietf-ccwg-bbr-06 §4.1].
 //!
 //! Each packet records the data delivered before it was sent. The newest packet that an
-//! acknowledgement reports gives the sample. This is the number of bytes delivered since that
-//! packet was sent, divided by the longer of the times of their transmission and of their
-//! acknowledgement.
+//! acknowledgement reports gives the sample: the bytes delivered since that packet was sent,
+//! divided by the time of their transmission or of their acknowledgement, whichever is longer.
 //!
 //! Departures. A receiver's echo identifies the transmission that arrived, so the round-trip time
 //! is never ambiguous. The state of a packet is that of its latest transmission, as in TCP. If an

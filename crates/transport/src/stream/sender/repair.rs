@@ -89,7 +89,7 @@ impl<C: Controller> StreamSender<C> {
     }
 
     /// Handles marks in the acknowledgement of a packet sent at `echo`. They are new congestion if
-    /// that was after the last answer, even while losses are repaired.
+    /// the packet was sent after the last answer, even while losses are repaired.
     #[cold]
     pub(super) fn answer_marks(&mut self, echo: Time, now: Time) {
         if echo >= self.loss_state.answer_from {
