@@ -59,7 +59,7 @@ fn found(
 #[test]
 fn gaps_of_several_flows_do_not_cancel_over_seeds() {
     let all = found("theory", 4, |engine, seed| {
-        let even = if seed % 2 == 0 { 1.0 } else { -1.0 };
+        let even = if seed.is_multiple_of(2) { 1.0 } else { -1.0 };
         match engine {
             Engine::Theory => [Some(1.0); 3],
             _ => [1.0 + 0.9 * even, 1.0 - 0.9 * even, 1.2].map(Some),
@@ -77,7 +77,7 @@ fn gaps_of_several_flows_do_not_cancel_over_seeds() {
 /// The mean gap is 1 %, but no seed is nearer than 90 %.
 #[test]
 fn an_interval_wider_than_the_tolerance_is_no_agreement() {
-    let spread = |seed: u64, far: f64| 1.01 + if seed % 2 == 0 { far } else { -far };
+    let spread = |seed: u64, far: f64| 1.01 + if seed.is_multiple_of(2) { far } else { -far };
     let of = |far: f64| {
         found("theory", 4, move |engine, seed| match engine {
             Engine::Theory => [Some(1.0); 3],
@@ -100,7 +100,7 @@ fn an_interval_wider_than_the_tolerance_explains_nothing() {
         let mut run = |jobs: Vec<Job>| -> Result<Vec<Values>, Infallible> {
             let value = |job: Job| {
                 let whole = job.scenario.links.iter().all(|link| link.loss == 0.0);
-                let even = if job.scenario.seed % 2 == 0 { far } else { -far };
+                let even = if job.scenario.seed.is_multiple_of(2) { far } else { -far };
                 match (job.engine, whole) {
                     (Engine::Theory, _) => 1.0,
                     (_, true) => 1.0 + even,
