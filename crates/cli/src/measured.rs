@@ -188,8 +188,8 @@ fn convert(
 /// The bytes of IP and of TCP with time stamps.
 const HEADERS: f64 = 52.0;
 
-/// Turns amounts of payload into those of whole packets, which the metrics of runs are about, for flows whose
-/// payload of a packet is known. Returns the size of the smallest packet.
+/// Turns amounts of payload into amounts of whole packets, as in other runs, where the payload of a packet is
+/// known. Returns the size of the smallest packet.
 fn whole_packets(args: &Args, measured: &mut Measured) -> Result<f64, Failure> {
     let named = args.payload.map(Bytes::as_f64);
     let payloads: Vec<f64> =

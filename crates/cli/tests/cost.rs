@@ -132,7 +132,8 @@ fn points_that_cannot_differ_are_named() {
 fn a_queue_that_is_too_short_is_named() {
     let short = "duration = \"1 s\"\ntopology.dumbbell = { rate = \"1 Mbps\", delay = \"1 ms\" }\n\
                  flow.a = { from = \"left\", to = \"right\", controller = \"cubic\" }\n";
-    let longer = short.replace("\"1 ms\"", "\"1 ms\", queue.limit = \"3 pkt\"");
+    let longer = short
+        .replace("\"1 ms\"", "\"1 ms\", queue = { discipline = \"droptail\", limit = \"3 pkt\" }");
     let dir = folder(&[("short.toml", short), ("longer.toml", &longer)]);
     let says = "the queue of bottleneck holds ";
     for command in [&["check"][..], &["run", "-e", "packet"]] {

@@ -190,7 +190,6 @@ fn the_page_shows_the_example() {
         ("quinn.md", "src/main.rs"),
         ("quinn.md", "src/gentle.rs"),
         ("quinn.md", "Cargo.toml"),
-        ("evaluate.md", ".github/workflows/verdict.yml"),
     ] {
         let include = format!("{{{{#include ../../examples/own-quinn/{file}}}}}");
         let text = read(&format!("docs/src/{page}"));

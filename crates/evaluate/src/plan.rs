@@ -1,6 +1,5 @@
 //! The runs of an evaluation: cases, subjects, points of sweeps and seeds.
 
-use crate::evaluation::Key;
 use crate::measure::{entries, metrics, unit};
 use crate::pack::{Case, Pack, Section, SubjectRole, Tier};
 use crate::program::Instances;
@@ -176,21 +175,6 @@ impl Plan {
             }
         }
         Ok(Plan { pack, cases, trials })
-    }
-
-    /// Returns the names of all measures.
-    pub fn keys(&self) -> impl Iterator<Item = Key> {
-        self.cases.iter().flat_map(|planned| {
-            let (_, case) = planned.within(&self.pack);
-            planned.points.iter().flat_map(|point| {
-                case.measures.iter().map(|&measure| Key {
-                    pack: self.pack.name.clone(),
-                    case: case.name.clone(),
-                    point: point.clone(),
-                    measure: self.pack.measures[measure].name.clone(),
-                })
-            })
-        })
     }
 }
 

@@ -13,9 +13,9 @@
 //! | `recovery_metrics_updated` | a metric has changed, after an acknowledgement or a time-out |
 //! | `congestion_state_updated` | the state has changed, after the same |
 //!
-//! The states are those that the controller's family declares, such as `probe_rtt` of BBR, or else those of RFC
-//! 9002 §7.3: `slow_start`, `congestion_avoidance` and `recovery`. A further one is `no_ssthresh`, while a controller
-//! has no slow-start threshold. The other variables of the family are metrics under their full names, such as
+//! The states are those of RFC 9002 §7.3: `slow_start`, `congestion_avoidance` and `recovery`. While a controller has no
+//! slow-start threshold, its state is the one that its family declares, such as `probe_rtt` of BBR, or
+//! `no_ssthresh`. The other variables of the family are metrics under their full names, such as
 //! `bbr3.max_bw`, which extends the schema as it allows.
 
 use crate::{Segment, stream};
@@ -270,20 +270,21 @@ impl Logged {
     }
 
     fn state(&self) -> &'static str {
-        let values = self.inner.iter().zip(&self.values);
-        let declared = values
-            .filter(|(_, value)| value.is_finite())
-            .find_map(|(variable, value)| variable.states().get(*value as usize));
-        if let Some(state) = declared {
-            return state;
-        }
         let controller = self.sender.controller();
-        match controller.ssthresh() {
+        let Some(threshold) = controller.ssthresh() else {
+            return self.declared().unwrap_or("no_ssthresh");
+        };
+        match controller.cwnd() < threshold {
             _ if self.sender.is_recovering() => "recovery",
-            None => "no_ssthresh",
-            Some(threshold) if controller.cwnd() < threshold => "slow_start",
-            Some(_) => "congestion_avoidance",
+            true => "slow_start",
+            false => "congestion_avoidance",
         }
+    }
+
+    /// The state of the controller by its own names.
+    fn declared(&self) -> Option<&'static str> {
+        let mut values = self.inner.iter().zip(&self.values).filter(|(_, value)| value.is_finite());
+        values.find_map(|(variable, value)| variable.states().get(*value as usize).copied())
     }
 
     fn record(&mut self, now: Time, name: &str, data: std::fmt::Arguments) {
