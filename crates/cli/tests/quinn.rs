@@ -186,11 +186,9 @@ fn the_example_is_a_crate() {
 }
 
 fn the_page_shows_the_example() {
-    for (page, file) in [
-        ("quinn.md", "src/main.rs"),
-        ("quinn.md", "src/gentle.rs"),
-        ("quinn.md", "Cargo.toml"),
-    ] {
+    for (page, file) in
+        [("quinn.md", "src/main.rs"), ("quinn.md", "src/gentle.rs"), ("quinn.md", "Cargo.toml")]
+    {
         let include = format!("{{{{#include ../../examples/own-quinn/{file}}}}}");
         let text = read(&format!("docs/src/{page}"));
         assert!(text.contains(&include), "{page} without {file}");
