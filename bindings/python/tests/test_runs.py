@@ -238,8 +238,8 @@ def test_only_runs_of_one_network_are_compared(small):
         start = { uniform = ["0 s", "1 s"] }
     """
     drawn = accord.parse(text)
-    runs = [drawn.run("packet", seed=seed) for seed in range(1, 5)]
-    assert len({drawn.toml(seed=seed).count('"red"') for seed in range(1, 5)}) > 1
+    runs = [drawn.run("packet", seed=seed) for seed in range(3, 7)]
+    assert len({drawn.toml(seed=seed).count('"red"') for seed in range(3, 7)}) > 1
     assert len(accord.Comparison(runs).runs) == 4
     assert accord.Comparison([runs[0], pickle.loads(pickle.dumps(runs[1]))])
 
