@@ -1,4 +1,4 @@
-"""CUBIC beside BBR over seven queues, in packets and with Linux's: a table of validation.md. Needs root; takes a quarter of an hour.
+"""CUBIC beside BBR over seven queues, in packets and with Linux's. Needs root; takes a quarter of an hour.
 
 BBR begins at other times from one repetition to the next, since a run in packets has no other chance.
 """

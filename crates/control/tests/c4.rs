@@ -311,7 +311,7 @@ fn losses_in_a_probe_leave_the_rate() {
     assert_eq!(flow.seen().rate, 1e7);
 }
 
-/// §5.3.1: a time-out is no sign of congestion. Until data arrives a packet at a time is sent.
+/// §5.3.1: a time-out does not signal congestion. One packet at a time is sent until data arrives.
 #[test]
 fn a_time_out_changes_nothing_for_long() {
     let mut flow = Flow::cruising(10_000_000, 100);

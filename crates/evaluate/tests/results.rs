@@ -233,7 +233,7 @@ fn a_run_without_a_value_fails_its_rules() {
     assert!(html(&Dossier::of(&evaluation, None)).contains(", no value in 2 of 3 runs"));
 }
 
-/// One value of three seeds has no interval, and another seed is no remedy on a busy machine.
+/// One value of three seeds has no interval, and another seed does not help on a busy machine.
 #[test]
 fn one_value_of_several_seeds_is_not_one_seed() {
     let mut evaluation = evaluation(&["vegas", "newreno"], 1);

@@ -134,7 +134,7 @@ fn sentence(f: &Finding) -> String {
                 return format!("DIVERGENT: {gap}, ± {allowed} allowed");
             };
             let closes = match left.mean.abs() <= f.tolerance {
-                true if is_closed(left, f.tolerance) => ", but that is no more than noise",
+                true if is_closed(left, f.tolerance) => ", but that is within the noise",
                 true => ", which the seeds do not decide",
                 false => "",
             };

@@ -127,7 +127,7 @@ fn an_expected_value_that_is_missing_fails() {
     assert!(all.findings.is_empty() && !all.pass());
     assert_eq!(all.missing[0].name, "share");
     assert!(text(&all).contains("share: MISSING: no value in packet, seed 22 (1 of 3 seeds)"));
-    // A model without a value, with which the scenario compares nothing, is no fault of the packets.
+    // The scenario compares nothing with this model, so its missing value does not count against the packets.
     let none = |engine, _| if engine == Engine::Theory { [None; 3] } else { [Some(1e6); 3] };
     let alone = found("1 Mbps", 2, none);
     assert!(alone.pass() && alone.findings.is_empty() && text(&alone).is_empty());

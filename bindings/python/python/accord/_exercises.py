@@ -127,7 +127,7 @@ def exercise(
         scenario: The notebook's scenario, for exercises that run it.
 
     Raises:
-        ValueError: There is no such exercise, or it runs a scenario and there is none.
+        ValueError: The exercise is unknown, or it needs a scenario and none was given.
 
     Example:
         >>> import accord

@@ -381,7 +381,7 @@ def sweep(
 
     Raises:
         ScenarioError: A point is wrong. All points are checked before the first run.
-        ValueError: The scenario has a sweep of its own, there are no points or no engines, seeds
+        ValueError: The scenario has a sweep of its own, points or engines are missing, seeds
             are both set and counted by `reps`, or two classes would share the runs of a store.
         AccordError: No worker has this build, or the store cannot be used.
 

@@ -142,7 +142,7 @@ impl C4 {
         self.begin_era(from);
     }
 
-    /// Goes on with a push that makes the rate grow. Returns false if there is no such growth.
+    /// Continues a push while it makes the rate grow. Returns false if the rate does not grow.
     pub(super) fn goes_on_pushing(&mut self, from: u64) -> bool {
         let grows = self.growth() == Growth::Fast;
         if grows {
