@@ -127,7 +127,8 @@ pub struct QueueView {
     pub packets: u64,
     /// The bytes queued.
     pub bytes: Bytes,
-    /// The service rate of the port.
+    /// The service rate of the port: that of its shaper if it is less than the line's, and zero in an
+    /// outage.
     pub rate: Rate,
     /// The capacity of the queue in bytes, if known, for defaults that are fractions of the buffer.
     pub capacity: Option<Bytes>,

@@ -86,6 +86,8 @@ pub struct Pie {
     probability: f64,
     /// The delay d, in seconds.
     delay: f64,
+    /// The last rate of the port above zero, in bit/s.
+    rate: f64,
     /// The remaining time of an allowed burst.
     burst: Duration,
     updated: Time,
@@ -100,6 +102,7 @@ impl Pie {
             few: 2.0 * config.mean_packet.bytes_f64(Bytes::new(1)),
             probability: 0.0,
             delay: 0.0,
+            rate: f64::INFINITY,
             burst: config.max_burst,
             updated: Time::ZERO,
             config,
@@ -147,7 +150,12 @@ impl Aqm for Pie {
 
     fn on_timer(&mut self, queue: &QueueView, now: Time) {
         let before = self.delay;
-        self.delay = queue.waiting() * 8.0 / queue.rate.as_bps_f64().max(1.0);
+        // In an outage nothing is dequeued, so the last rate counts [RFC 8033 §5.2]. The delay would be
+        // without end at a rate of zero, and every arrival would be dropped.
+        if queue.rate > Rate::ZERO {
+            self.rate = queue.rate.as_bps_f64();
+        }
+        self.delay = queue.waiting() * 8.0 / self.rate;
         let change = self.config.alpha * (self.delay - self.target)
             + self.config.beta * (self.delay - before);
         let mut step = change * self.scale();

@@ -65,6 +65,25 @@ fn the_probability_follows_the_delay_and_its_change() {
     }
 }
 
+/// RFC 8033 §5.2: without departures the last rate counts. 5 ms after none: (−0.125·10 ms + 1.25·5 ms)/2048.
+/// Then 30 ms in an outage: p is below 1e-5, so (0.125·15 ms + 1.25·25 ms)/512 more.
+#[test]
+fn the_last_rate_counts_in_an_outage() {
+    let mut pie = pie(&[]);
+    let before = updates(&mut pie, &[5])[0];
+    assert!((before - 5e-3 / 2048.0).abs() < 1e-12, "{before}");
+    let outage = QueueView { rate: Rate::ZERO, ..waiting(30) };
+    let now = pie.next_timer().expect("it has one");
+    pie.on_timer(&outage, now);
+    let step = pie.probability() - before;
+    assert!((step - 33.125e-3 / 512.0).abs() < 1e-12, "{step}");
+    // There is no delay before the first rate.
+    let mut first = Pie::new(&values("pie", &[]));
+    let now = first.next_timer().expect("it has one");
+    first.on_timer(&outage, now);
+    assert_eq!(first.probability(), 0.0);
+}
+
 /// At a constant delay of 40 ms a step is 0.125·25 ms = 3.125e-3 divided by the scale.
 #[test]
 fn steps_are_small_where_the_probability_is() {

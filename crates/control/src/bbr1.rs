@@ -105,6 +105,8 @@ const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
 const MARGIN: f64 = 0.99;
 /// The number of round trips after which the aggregation filter drops its older half.
 const EXTRA_ACKED_ROUNDS: u64 = 5;
+/// The largest unit in bytes: GSO_LEGACY_MAX_SIZE less one and the longest headers.
+const LARGEST_UNIT: f64 = 65_215.0;
 /// The most that aggregation may widen the window by, in seconds at the estimated bandwidth.
 const EXTRA_ACKED_MOST: f64 = 0.1;
 
@@ -239,11 +241,11 @@ impl Bbr1 {
         (gain * bw * self.min_rtt.as_secs_f64()).ceil() as u64
     }
 
-    /// The packets that Linux would send as a unit: a millisecond's worth, and at least two above
-    /// 1.2 Mbps.
+    /// The packets that Linux would send as a unit: a millisecond's worth up to [`LARGEST_UNIT`], and
+    /// at least two above 1.2 Mbps.
     fn quantum(&self) -> u64 {
         let least = if self.pacing_rate < 150e3 { 1 } else { 2 };
-        let packets = (self.pacing_rate / 1024.0) as u64 / self.packet;
+        let packets = (self.pacing_rate / 1024.0).min(LARGEST_UNIT) as u64 / self.packet;
         packets.clamp(least, 127) * self.packet
     }
 
@@ -514,7 +516,7 @@ impl Controller for Bbr1 {
         self.save_cwnd();
         if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
             self.timed_out = Some(now);
-            // All data in flight is presumed lost, so packets are not conserved.
+            // Almost all data in flight is presumed lost, so packets are not conserved.
             self.in_recovery = true;
             self.packet_conservation = false;
             self.full_bw = 0.0;

@@ -367,7 +367,7 @@ impl Controller for Bbr3 {
         self.save_cwnd();
         self.in_recovery = true;
         if matches!(what, Congestion::Timeout | Congestion::RepeatedTimeout) {
-            // All data in flight is presumed lost.
+            // Packets that RACK spares do not count.
             self.cwnd = self.smss;
         }
     }

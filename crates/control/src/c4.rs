@@ -12,9 +12,9 @@
 //!
 //! initial   alpha 2             until the rate has not grown by a quarter for three eras
 //! recovery  alpha 15/16, 7/8    an era; then pushing after a growth, else cruising
-//! cruising  alpha 1             two eras at least, and until the application has enough to send
+//! cruising  alpha 1             two eras at least, one after marks, and until the application has enough to send
 //! probing   alpha 17/16, 33/32  an era; the latter after marks
-//! pushing   alpha 5/4           while the rate grows by three quarters of that in an era
+//! pushing   alpha 1.2266        while the rate grows by three quarters of that in an era
 //! ```
 //!
 //! An era is a round trip: it ends when a packet sent after its begin is acknowledged. Names are those of the

@@ -127,7 +127,7 @@ impl TcpWindow {
     }
 
     /// Undoes the last response to a loss that was spurious. The window and the threshold return at
-    /// least to their former values [RFC 4015 §3.2, RFC 9438 §4.9].
+    /// least to their former values [RFC 9438 §4.9].
     pub fn undo(&mut self) {
         let (window, ssthresh) = std::mem::take(&mut self.before);
         self.window = self.window.max(window);

@@ -2,7 +2,7 @@
 
 use crate::common::{PACKET, path};
 use accord_control::bbr1::{Config, State};
-use accord_control::{Bbr1, Congestion, Controller, Delivery, Lost, PathView};
+use accord_control::{Bbr1, Burst, Congestion, Controller, Delivery, Lost, PathView};
 use accord_units::{Bytes, Duration, Rate, Time};
 
 const MS: fn(u64) -> Duration = Duration::from_ms;
@@ -347,6 +347,14 @@ fn a_time_out_ends_an_interval() {
     let got = flow.bbr.bandwidth().as_bps_f64() / 1e6;
     let mean = 8.0 * (375.0 / 30.0 + 376.0 / 31.0) / 2.0;
     assert!((got / mean - 1.0).abs() < 1e-6, "{got} {mean}");
+}
+
+/// bbr_tso_segs_goal(): a burst is a millisecond of data, and at most 64 KiB less the headers.
+#[test]
+fn a_burst_is_at_most_64_kib() {
+    let mut flow = Flow::new(Config::default());
+    flow.round(10_000.0, BDP);
+    assert_eq!(flow.bbr.burst(), Burst::Unit(Bytes::new(65 * PACKET)));
 }
 
 /// bbr_set_cwnd(): in ProbeBW two products, the data acknowledged beyond the bandwidth, and three bursts, in an even

@@ -28,6 +28,11 @@ impl Bucket {
         Bucket { rate: rate.as_bps().into(), most, tokens: most, since: Time::ZERO }
     }
 
+    /// The rate at which the bucket fills.
+    pub(crate) fn rate(&self) -> Rate {
+        Rate::from_bps(self.rate as u64)
+    }
+
     /// Fills the bucket up to `now`, which is not before the time of an earlier call.
     fn fill(&mut self, now: Time) {
         let span = i128::from(now.since(self.since).as_ps());

@@ -376,6 +376,8 @@ impl<P: PortPacket, A: Aqm> Port<P, A> {
 
     fn view(&self) -> QueueView {
         let (packets, bytes) = self.backlog();
-        QueueView { packets, bytes, rate: self.rate(), capacity: self.state.limit.capacity() }
+        // A shaper serves the queue at its own rate, whatever the line could do.
+        let rate = self.state.service.sustained_rate();
+        QueueView { packets, bytes, rate, capacity: self.state.limit.capacity() }
     }
 }

@@ -89,6 +89,14 @@ impl Service {
         }
     }
 
+    /// The rate at which the line serves a queue: its own rate, or that of its bucket if it is less.
+    pub fn sustained_rate(&self) -> Rate {
+        match self.unusual.as_deref() {
+            Some(Unusual::Shaped(bucket)) => self.rate().min(bucket.rate()),
+            _ => self.rate(),
+        }
+    }
+
     /// The rate or, while it is zero, the last rate above zero.
     pub fn nominal_rate(&self) -> Rate {
         Rate::from_bps(self.rate)

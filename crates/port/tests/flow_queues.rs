@@ -171,6 +171,19 @@ fn overflow_costs_the_fattest_queue_half_of_it_or_a_batch() {
     }
 }
 
+/// A packet that arrives and is most of the fattest queue is dropped itself.
+#[test]
+fn overflow_may_cost_the_arriving_packet() {
+    let mut port = port(Limit::packets(2), &[]);
+    let mut dice = Dice(4);
+    // The first is in service at once.
+    for (number, flow, size) in [(0, 1, 500), (1, 2, 500), (2, 3, 1000)] {
+        let _ = port.offer(Time::ZERO, packet(number, flow, size), &mut dice);
+    }
+    let dropped: Vec<usize> = port.dropped.iter().map(|(p, _)| p.number).collect();
+    assert_eq!(dropped, [2]);
+}
+
 /// RFC 8290 §4.1: the fattest queue is the one with most bytes, not with most packets.
 #[test]
 fn overflow_costs_the_queue_with_most_bytes() {

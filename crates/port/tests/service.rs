@@ -134,6 +134,10 @@ fn a_shaped_line_begins_a_packet_when_its_tokens_are_there() {
     // After 200 ms the bucket has 25 of the third packet's 100 bytes again by 100 ms, and 50 by 200 ms.
     assert_eq!(line.send(ms(0), size), ms(500));
     assert_eq!(line.rate(), bps(8000));
+    // The bucket serves the queue, unless the line is slower.
+    assert_eq!(line.sustained_rate(), bps(2000));
+    let slow = Service::shaped(bps(1000), Bucket::new(bps(2000), Bytes::new(200)));
+    assert_eq!(slow.sustained_rate(), bps(1000));
     // The line keeps its rate.
     line.set_rate(ms(500), bps(1));
     assert_eq!(line.rate(), bps(8000));

@@ -308,6 +308,12 @@ impl Link {
         parts.map_or(line, |parts| parts.capacity(line))
     }
 
+    /// Returns the rate at which the link serves its queue if its line has this rate.
+    pub fn served_rate(&self, line: Rate) -> Rate {
+        let parts = self.parts.as_deref();
+        parts.map_or(line, |parts| parts.served_rate(line))
+    }
+
     /// Returns the features of the link that engines based on mean rates and delays omit.
     pub fn left_out(&self) -> Option<String> {
         let what: Vec<_> = self.parts.as_deref()?.left_out().collect();

@@ -44,6 +44,12 @@ impl Parts {
         buckets.map(|bucket| bucket.rate).fold(line, Rate::min)
     }
 
+    /// Returns the rate at which a line of this rate serves its queue. A shaper bounds it. A policer does
+    /// not, because it drops packets ahead of the queue.
+    pub fn served_rate(&self, line: Rate) -> Rate {
+        self.shaper.map_or(line, |shaper| shaper.rate.min(line))
+    }
+
     /// Returns the features that engines based on mean rates and delays omit.
     pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
         let acks = self.ack_aggregation.is_some() || self.ack_thinning;

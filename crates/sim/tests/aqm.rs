@@ -46,6 +46,21 @@ fn delay_is_held_near_the_target() {
     assert!(outcome("fq-codel") < 0.03);
 }
 
+/// A shaper of 20 Mbps on a line of 100 Mbps serves the queue. PIE measures the delay at that rate, and holds
+/// it.
+#[test]
+fn pie_holds_its_delay_behind_a_shaper() {
+    let mut s = flows("pie", 10, false);
+    let shaper = Some(Bucket { rate: s.links[0].rate, burst: accord_units::Bytes::new(3000) });
+    s.links[0].rate = accord_units::Rate::from_bps(100_000_000);
+    s.links[0].parts = Some(Box::new(Parts { shaper, ..Parts::default() }));
+    let run = run(&s, &mut Quiet).expect("runs");
+    let used = mean(&run, Metric::Utilisation);
+    assert!(used > 0.93, "{used}");
+    let delay = mean(&run, Metric::QueuingDelay);
+    assert!((0.5..1.6).contains(&(delay / 0.015)), "{delay}");
+}
+
 /// Marks act as drops do, without retransmissions.
 #[test]
 fn marks_hold_the_delay_as_drops_do() {

@@ -37,7 +37,7 @@ fn until_timeout(hand: &mut Hand) -> Vec<u64> {
 }
 
 /// A standstill of the path. The packets come through afterwards, as they were first sent. The
-/// window and the threshold are restored, and no more packets are sent again [RFC 4015 §3.2].
+/// window and the threshold are restored, and no more packets are sent again [RFC 4015 §3.3].
 #[test]
 fn a_standstill_costs_one_repair_and_no_window() {
     for (name, changes) in controllers() {

@@ -155,6 +155,23 @@ fn congestion_avoidance_sends_a_window_in_five_sixths_of_a_round_trip() {
     assert!((0.95..1.05).contains(&mean), "{mean} round trips per window");
 }
 
+/// `packets_out` of Linux falls only as the window moves, so packets that arrived beyond a hole count for the
+/// pace of its repair.
+#[test]
+fn packets_beyond_a_hole_count_for_the_pace() {
+    let changes = [("initial_window", Raw::Text("20 pkt".into())), ("sack", Raw::Flag(true))];
+    let mut sender = StreamSender::new(build("newreno", &changes), PACKET, PACED);
+    sender.supply(u64::MAX);
+    while sender.poll(Time::ZERO).is_ok() {}
+    // All but the first of 20 packets arrive.
+    sender.on_ack(0, 1, 19, Time::ZERO, 0, at(100));
+    assert_eq!(sender.controller().cwnd().get(), 10 * PACKET.get());
+    assert!(sender.poll(at(100)).is_ok(), "the repair");
+    let next = sender.poll(at(100)).expect_err("it waits for its turn");
+    let gap = next.since(at(100)).as_secs_f64();
+    assert!((gap - 0.1 / 1.2 / 20.0).abs() < 1e-4, "{gap}");
+}
+
 /// The window still decides the amount: a paced sender has as many packets acknowledged after some
 /// round trips as one that is not, but for a round trip.
 #[test]

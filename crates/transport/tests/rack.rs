@@ -82,6 +82,22 @@ fn a_packet_that_others_overtake_is_not_lost_within_the_window() {
     assert_eq!(hand.sender.timeouts(), 0);
 }
 
+/// The first late packet is sent again too early. Its first transmission then arrives, which the echo shows,
+/// and the next packet may be as late.
+#[test]
+fn the_first_late_packet_teaches_the_sender() {
+    let mut hand = spaced();
+    let first = hand.sent[10];
+    assert!(hand.all(11..14).contains(&10));
+    hand.wait(5);
+    hand.receive_of(10, first, false);
+    assert_eq!(cuts(&hand), f64::INFINITY, "undone");
+    hand.all(15..20);
+    hand.wait(5);
+    hand.arrive(14);
+    assert_eq!(hand.sender.retransmissions(), 1);
+}
+
 /// §6.2 step 4: a packet that arrives twice was late by more than the window, which is half of a
 /// round-trip time then (`rack.rs` has the further steps).
 #[test]
@@ -279,6 +295,23 @@ fn a_timeout_spares_what_was_sent_a_moment_ago() {
     let sent = hand.send();
     assert_eq!(sent, [0]);
     assert!(hand.sender.controller().cwnd() == common::PACKET);
+}
+
+/// RFC 6298 §5.4: the first packet is sent again when the timer runs out, although the packets that §6.3 spares
+/// exceed the window of one packet.
+#[test]
+fn a_timeout_repairs_at_once_whatever_is_in_flight() {
+    let mut hand = Hand::with("newreno", 10, 10, &[RACK]);
+    hand.wait(40);
+    hand.all(0..8);
+    hand.now = hand.sender.next_wake();
+    hand.sender.on_wake(hand.now);
+    assert_eq!(hand.send(), [9], "the probe");
+    hand.wait(190);
+    hand.sender.supply(2);
+    assert_eq!(hand.send(), [10, 11]);
+    assert_eq!(hand.time_out(), [8]);
+    assert_eq!(hand.window().0, 1.0);
 }
 
 /// RFC 6675 §5: each acknowledgement with a block updates the scoreboard, though a later one has

@@ -14,8 +14,8 @@ pub(crate) struct QueuingDelay {
     minutes: usize,
     /// The time at which the last entry of `base` began.
     rolled: Time,
-    /// current_delays: the latest samples, in order of time.
-    current: VecDeque<Duration>,
+    /// current_delays: the latest samples and their times, in order of time.
+    current: VecDeque<(Time, Duration)>,
     samples: usize,
 }
 
@@ -32,7 +32,7 @@ impl QueuingDelay {
         }
     }
 
-    /// Takes a sample. Returns the queuing delay.
+    /// Takes a sample of the round-trip time. Returns the queuing delay.
     pub fn push(&mut self, sample: Duration, now: Time) -> Duration {
         match self.base.back_mut() {
             Some(newest) if now.since(self.rolled) < MINUTE => *newest = sample.min(*newest),
@@ -44,11 +44,13 @@ impl QueuingDelay {
                 }
             }
         }
-        self.current.push_back(sample);
-        while self.current.len() > self.samples {
+        self.current.push_back((now, sample));
+        // No sample is older than a round-trip time [RFC 6817 §2.5].
+        let is_old = |&(at, _): &(Time, Duration)| at + sample < now;
+        while self.current.len() > self.samples || self.current.front().is_some_and(is_old) {
             self.current.pop_front();
         }
-        let current = self.current.iter().copied().min().unwrap_or(sample);
+        let current = self.current.iter().map(|&(_, delay)| delay).min().unwrap_or(sample);
         current.saturating_sub(self.base_delay().unwrap_or(sample))
     }
 
@@ -81,6 +83,15 @@ mod tests {
         }
         assert_eq!(delay.push(ms(80), at(4)), ms(30));
         assert_eq!(delay.push(ms(60), at(5)), ms(10));
+    }
+
+    #[test]
+    fn the_filter_forgets_a_sample_after_a_round_trip() {
+        let mut delay = QueuingDelay::new(10, 4);
+        let at = |i: u64| Time::ZERO + ms(i);
+        assert_eq!(delay.push(ms(50), at(0)), ms(0));
+        assert_eq!(delay.push(ms(80), at(80)), ms(0), "just a round trip ago");
+        assert_eq!(delay.push(ms(80), at(81)), ms(30));
     }
 
     #[test]

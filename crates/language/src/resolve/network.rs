@@ -291,12 +291,13 @@ impl Network {
                 rtt => (rtt, largest[i]),
             };
             let least = Bytes::new(2 * packet.get());
+            let rate = link.served_rate(link.rate);
             scenario.links[i].queue.limit = match *limit {
                 RawLimit::Size(Size::Packets(n)) => Limit::Packets(n as u64),
                 RawLimit::Size(Size::Bytes(bytes)) => Limit::Bytes(bytes),
-                RawLimit::Time(time) => Limit::Bytes(link.rate.bytes_in(time).max(least)),
+                RawLimit::Time(time) => Limit::Bytes(rate.bytes_in(time).max(least)),
                 RawLimit::Product(x) => {
-                    let bytes = link.rate.bytes_in(rtt).as_f64() * x;
+                    let bytes = rate.bytes_in(rtt).as_f64() * x;
                     Limit::Bytes(Bytes::from_f64(bytes.min(limits::AMOUNT.as_f64())).max(least))
                 }
                 RawLimit::Unlimited => Limit::Unlimited,

@@ -2,7 +2,7 @@
 
 use super::assert_prints_to_itself;
 use crate::common::{points, refused};
-use accord_scenario::{Bucket, Jitter, Parts, Reorder, Scenario};
+use accord_scenario::{Bucket, Jitter, Limit, Parts, Reorder, Scenario};
 use accord_traffic::{Delay, Demand};
 use accord_units::{Bytes, Duration, Rate, Time};
 
@@ -17,6 +17,29 @@ fn one(text: &str) -> Scenario {
     let scenario = points(text).unwrap_or_else(|e| panic!("{e}")).remove(0);
     assert_prints_to_itself(&scenario);
     scenario
+}
+
+/// A shaper serves the queue, so limits in time and in BDP take its rate if it is less than the line's. A
+/// policer drops ahead of the queue.
+#[test]
+fn limits_take_the_rate_of_a_shaper() {
+    let limit = |parts: &str, limit: &str| {
+        let queue = format!("{parts}queue = {{ discipline = \"droptail\", limit = \"{limit}\" }}");
+        one(&text(&queue)).links[0].queue.limit
+    };
+    let shaper = |rate: &str| format!("shaper = {{ rate = \"{rate}\", burst = \"2 KB\" }}\n");
+    let bytes = |n: u64| Limit::Bytes(Bytes::new(n));
+    assert_eq!(limit("", "20 ms"), bytes(20_000));
+    assert_eq!(limit(&shaper("2 Mbps"), "20 ms"), bytes(5000));
+    assert_eq!(limit(&shaper("80 Mbps"), "20 ms"), bytes(20_000));
+    let policer = "policer = { rate = \"2 Mbps\", burst = \"2 KB\" }\n";
+    assert_eq!(limit(policer, "20 ms"), bytes(20_000));
+    let (Limit::Bytes(slow), Limit::Bytes(fast)) =
+        (limit(&shaper("2 Mbps"), "100 BDP"), limit("", "100 BDP"))
+    else {
+        panic!("they are in bytes");
+    };
+    assert!((fast.as_f64() / slow.as_f64() - 4.0).abs() < 0.01, "{slow:?} {fast:?}");
 }
 
 #[test]

@@ -17,7 +17,9 @@
 //! Departures. Packets sent at the same instant are ordered by transmission, which is known;
 //! RACK_sent_after orders them by number. An acknowledgement has no DSACK option, but reports a
 //! packet that had already arrived. It echoes the time of the transmission that caused it, so
-//! transmission is never ambiguous. Acknowledgements are not delayed, so TLP.max_ack_delay is zero.
+//! transmission is never ambiguous. So a packet that arrives as it was first sent, after it was sent
+//! again, counts as reordering, as in Linux. Step 3 ignores it, and an early repair would hide
+//! reordering each time. Acknowledgements are not delayed, so TLP.max_ack_delay is zero.
 //! An acknowledgement carries one block, not three. So if acknowledgements are lost, a packet
 //! reported late may be taken for reordering. There is no handshake, so no probe is sent before the
 //! first round-trip time. No probe is scheduled while §7.3 forbids sending one, so the RTO timer is
@@ -246,7 +248,8 @@ impl Rack {
         }
         if number >= self.fack {
             self.fack = number + 1;
-        } else if !packet.again {
+        } else if !packet.again || echo < packet.sent {
+            // The echo is of an earlier transmission, so the packet was late, though its repair went first.
             self.reordering_seen = true;
         }
     }
@@ -494,6 +497,18 @@ mod tests {
             let window = rack.window(3, true, MS(100));
             assert_eq!(window == Duration::ZERO, again);
         }
+    }
+
+    /// The echo of the first transmission shows that the packet was late, although it was sent again.
+    #[test]
+    fn a_repair_does_not_hide_reordering() {
+        let mut rack = rack();
+        sack(&mut rack, 4, at(105));
+        let first = rack.packets[2].sent;
+        rack.send_again(2, at(110));
+        rack.sack(2, 3, first, at(112));
+        rack.end_of_ack(at(112));
+        assert_eq!(rack.window(3, true, MS(100)), MS(25));
     }
 
     /// §6.2 step 2: either condition suffices: an echo from before the second transmission, or less

@@ -66,7 +66,7 @@ impl<C: Controller> StreamSender<C> {
     }
 
     /// Counts the packets presumed lost as in flight again, as before the last answer [RFC 4015
-    /// §3.2]. They may again prove lost.
+    /// §3.3]. They may again prove lost.
     #[cold]
     fn undo(&mut self, doubt: &Doubt, now: Time) {
         (self.loss_state.answered, self.loss_state.answer_from) =
@@ -391,7 +391,9 @@ impl<C: Controller> StreamSender<C> {
         }
         self.duplicates = 0;
         self.recovering = false;
-        self.repair_now = false;
+        // The first packet goes again at once [RFC 6298 §5.4], although the packets that RACK spares may fill
+        // the window of one packet.
+        self.repair_now = self.loss_state.capabilities.recovery == Recovery::Rack;
         // Packets that are sent unnecessarily now cause duplicate acknowledgements up to here. Only
         // an acknowledgement of a later packet rules that out [RFC 6582 §3.2 step 2].
         self.loss_state.recover = self.next + u64::from(!self.is_selective());
