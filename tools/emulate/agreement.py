@@ -14,7 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-QUEUES = ["droptail:limit=33", "droptail:limit=67", "droptail:limit=268", "codel", "fq-codel", "pie"]
+QUEUES = ["droptail:limit=33", "droptail:limit=67", "droptail:limit=268"]
+QUEUES += [f"{name}:limit=1 BDP" for name in ("codel", "fq-codel", "pie")]
 PATH = ["--rate", "20 Mbps", "--delay", "20 ms"]
 WHAT = {("path", "backlog"), ("path", "drops"), ("to-server", "throughput")}
 

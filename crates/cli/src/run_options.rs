@@ -22,10 +22,10 @@ pub struct RunOptions {
     #[arg(long, value_name = "MODE")]
     pub live: Option<Mode>,
     /// The seed, instead of the scenario's.
-    #[arg(long, value_parser = seed)]
+    #[arg(long, value_parser = seed, allow_negative_numbers = true)]
     pub seed: Option<u64>,
     /// Runs this number of seeds, from the first one up, and shows means with 95 % confidence intervals.
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, default_value_t = 1, allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     pub reps: u64,
     /// Sets a value of the scenario, such as link.bottleneck.rate="5 Mbps".
     #[arg(long = "set", value_name = "PATH=VALUE")]
@@ -87,7 +87,8 @@ impl RunOptions {
     ) -> Result<Vec<Vec<Scenario>>, Errors> {
         let mut all = vec![file.points(catalogue, self.seed)?];
         for k in 1..self.reps {
-            let seed = all[0][0].seed.wrapping_add(k);
+            // After the largest seed comes 0.
+            let seed = all[0][0].seed.wrapping_add(k) & LARGEST_SEED;
             all.push(file.points(catalogue, Some(seed))?);
         }
         Ok(all)
@@ -103,10 +104,14 @@ impl RunOptions {
     }
 }
 
+/// The largest seed. Integers of a scenario file have a sign, and the directory of a run has the
+/// seed in its scenario.
+const LARGEST_SEED: u64 = i64::MAX as u64;
+
 /// Parses a seed.
 pub fn seed(text: &str) -> Result<u64, String> {
-    let wrong = |_| format!("expected a whole number from 0 to {}", u64::MAX);
-    text.parse().map_err(wrong)
+    let seed = text.parse::<u64>().ok().filter(|seed| *seed <= LARGEST_SEED);
+    seed.ok_or_else(|| format!("expected a whole number from 0 to {LARGEST_SEED}"))
 }
 
 /// Parses the name of a metric. The error names the nearest one.

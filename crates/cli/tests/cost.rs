@@ -116,6 +116,19 @@ fn what_does_not_fit_is_refused() {
     assert!(announced.is_some_and(|line| line.contains("min")));
 }
 
+/// Packets that the first queue drops cross no link, but take their time.
+#[test]
+fn dropped_packets_take_time() {
+    let flood = "duration = \"5 s\"\n\
+                 topology.dumbbell = { rate = \"10 Mbps\", delay = \"10 ms\" }\n\
+                 [flow.a]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"none\"\n\
+                 demand = { constant = \"50 Tbps\" }\n";
+    let dir = folder(&[("flood.toml", flood)]);
+    let flood = cost(dir.path(), &["flood.toml", "-e", "packet"]);
+    assert!(number(&flood, "packet_hops") < 1e4, "{flood}");
+    assert!(number(&flood, "core_seconds") > 30.0, "{flood}");
+}
+
 #[test]
 fn points_that_cannot_differ_are_named() {
     let sweep = "[sweep.rate]\nset = [\"flow.a.start.uniform\"]\n\

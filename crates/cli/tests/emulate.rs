@@ -256,15 +256,56 @@ fn an_interruption_ends_the_programs_and_the_record_is_written() {
     assert!(place.0.join("runs/emulate/page.html").exists());
 }
 
+/// A server that does not listen is waited for. An interruption ends the wait, and no command is started.
+#[test]
+fn an_interruption_ends_the_wait_for_a_server() {
+    let place = Place::new("waiting");
+    let mark = mark(4);
+    let server = format!("exec sleep {mark}");
+    let options = ["--rate", "10 Mbps", "-q", "--server", &server];
+    let Some(mut child) = started(&place, &options, "touch begun", &mark) else { return };
+    let number = i32::try_from(child.id()).expect("a number");
+    kill(Pid::from_raw(number), Signal::SIGINT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    assert!(!place.0.join("begun").exists());
+    await_end(&place, &mark);
+}
+
 #[test]
 fn a_command_that_is_killed_or_cannot_run_is_reported() {
     let place = Place::new("kills");
     std::fs::write(place.0.join("plain"), "no program").expect("it is written");
     let path = ["--rate", "10 Mbps", "-q", "-o", "run"];
-    for (line, code) in [(&["sh", "-c", "kill -9 $$"][..], 137), (&["./plain"], 126)] {
+    let missing = "no-such-program-at-all";
+    for (line, code) in [
+        (&["sh", "-c", "kill -9 $$"][..], 137),
+        (&["./plain"], 126),
+        (&[missing], 127),
+        (&["./none"], 127),
+    ] {
         let Some(output) = place.emulate(&path, line) else { return };
-        assert_eq!(output.status.code(), Some(code), "{line:?}: {}", text(&output.stderr));
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{line:?}: {said}");
+        let what = format!("there is no program {}", line[0]);
+        assert!(code != 127 || said.contains(&what), "{said}");
     }
+}
+
+#[test]
+fn emulations_at_the_same_time_have_their_own_directories() {
+    let place = Place::new("both");
+    let mark = mark(5);
+    let path = ["--rate", "10 Mbps", "-q"];
+    let line = format!("{WHERE}; exec sleep {mark}");
+    let Some(mut child) = started(&place, &path, &line, &mark) else { return };
+    let output = place.emulate(&path, &["true"]).expect("the first one is allowed");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(place.0.join("runs/emulate-2/page.html").exists());
+    let number = i32::try_from(child.id()).expect("a number");
+    kill(Pid::from_raw(number), Signal::SIGINT).expect("it runs");
+    assert_eq!(child.wait().expect("it ends").code(), Some(130));
+    await_end(&place, &mark);
+    assert!(place.0.join("runs/emulate/page.html").exists());
 }
 
 #[test]
@@ -327,12 +368,28 @@ fn raw_sockets_cross_the_path_and_groups_do_not() {
 #[test]
 fn a_path_of_zero_rate_delivers_later() {
     let place = Place::new("outage");
-    let path = "duration = \"1 s\"\n[topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"1 ms\"\n\
+    // The duration of the file does not count.
+    let path = "duration = \"200 ms\"\n[topology.dumbbell]\nrate = \"20 Mbps\"\ndelay = \"1 ms\"\n\
                 [[event]]\nat = \"100 ms\"\nlink = \"bottleneck\"\nrate = \"0 bps\"\n\
                 [[event]]\nat = \"1 s\"\nlink = \"bottleneck\"\nrate = \"20 Mbps\"\n";
     std::fs::write(place.0.join("path.toml"), path).expect("it is written");
     let Some(output) = exchange(&place, &["path.toml", "-o", "run", "--csv"]) else { return };
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+}
+
+#[test]
+fn means_are_over_the_steady_part_that_the_scenario_states() {
+    let place = Place::new("steady");
+    let path = "duration = \"10 s\"\nsteady = [\"200 ms\", \"400 ms\"]\n[topology.dumbbell]\n\
+                rate = \"20 Mbps\"\ndelay = \"1 ms\"\n";
+    std::fs::write(place.0.join("path.toml"), path).expect("it is written");
+    let Some(output) = place.emulate(&["path.toml", "-q", "-o", "run"], &["sleep", "1"]) else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let summary = std::fs::read_to_string(place.0.join("run/summary.json")).expect("a summary");
+    let summary: Value = serde_json::from_str(&summary).expect("JSON");
+    assert_eq!(summary["steady_s"], serde_json::json!([0.2, 0.4]));
 }
 
 #[test]
@@ -433,6 +490,20 @@ fn command_lines_of_mahimahi_run() {
     let output = run(&["-q"], &line);
     let code = output.status.code();
     assert!(matches!(code, Some(0 | 3)), "{code:?}: {}", text(&output.stderr));
+    let output = run(&["--print", "--rate", "9 Mbps", "--loss", "0.01"], &[]);
+    assert!(text(&output.stdout).contains("loss = 0.01"), "{}", text(&output.stderr));
+    let output = run(&["--rate", "9 Mbps", "--loss", "1"], &["--", "true"]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
+    let output = run(&["--print", "--rate", "9 Mbps", "--queue", "fq-codel"], &[]);
+    assert!(text(&output.stdout).contains("limit = \"1000 pkt\""), "{}", text(&output.stderr));
+    // The scenario is shown without all of a trace.
+    let times: Vec<String> = (1..1000).map(|ms| ms.to_string()).collect();
+    std::fs::write(place.0.join("long"), times.join("\n")).expect("it is written");
+    let long = place.0.join("long").display().to_string();
+    let output = run(&["-o", "long-run"], &["mm-link", &long, "down", "true"]);
+    let said = text(&output.stderr);
+    assert!(said.contains("[link.link]"), "{said}");
+    assert!(said.lines().all(|line| line.chars().count() < 500), "{said}");
     let output = run(&[], &["mm-loss", "uplink", "2", "true"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
 }
@@ -570,11 +641,6 @@ fn wrong_input_is_refused_with_a_hint() {
     std::fs::write(place.0.join("own.toml"), own).expect("it is written");
     for (options, line, what) in [
         (&["--rate", "10 furlongs"][..], "true", "--rate"),
-        (
-            &["--rate", "10 Mbps"],
-            "no-such-program-at-all",
-            "there is no program no-such-program-at-all",
-        ),
         (&["--rate", "10 Mbps", "--queue", "cobalt"], "true", "cobalt"),
         (&["--rate", "10 Mbps", "--queue", "codel:target"], "true", "NAME=VALUE"),
         (&["no-such.toml"], "true", "no-such.toml"),
@@ -583,6 +649,7 @@ fn wrong_input_is_refused_with_a_hint() {
         (&["--rate", "10 Mbps", "--join", "x", "--route", "10.0.0.0/33"], "true", "10.0.0.0/8"),
         (&["xia05-fig6"], "true", "sweep"),
         (&["own.toml"], "true", "another name"),
+        (&["own.toml"], "true", "remove it if it stands for the programs"),
         (&[], "true", "no path is given"),
     ] {
         let Some(output) = place.emulate(options, &[line]) else { return };

@@ -101,10 +101,12 @@ fn mistakes_have_hints() {
         (&["dumbbell", "--queue", "codell"], "did you mean \"codel\"?"),
         (&["dumbbell", "--rate", "10"], "Mbps"),
         (&["dumbbell", "--rate", "0 bps"], "more than zero"),
+        (&["--example", "web", "--flows", "3"], "cannot be used with"),
     ];
     for (args, message) in cases {
         let ended = accord(dir.path(), &[&["new"], *args].concat()).with(2);
         assert!(ended.stderr.contains(message), "{args:?}: {ended:#?}");
+        assert!(!ended.stderr.contains("--template"), "{args:?}: {ended:#?}");
     }
 }
 

@@ -4,7 +4,7 @@ use super::limits;
 use super::read;
 use accord_form::{Data, Table, Value, split};
 use accord_form::{Problem, Problems, Span, fail, quote};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The key of the sweeps in a file.
 pub(crate) const KEY: &str = "sweep";
@@ -57,6 +57,7 @@ impl Axis {
     pub fn apply(&self, i: usize, tree: &mut Table) -> Result<(), Problem> {
         let value = &self.values[i].1;
         for (path, span) in &self.paths {
+            crate::path::knows(tree, path, *span)?;
             crate::path::set(tree, path, *span, value.clone())?;
         }
         if let (true, Some(parts)) = (self.paths.is_empty(), value.table()) {
@@ -89,6 +90,22 @@ pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, 
             return None;
         }
     }
+    // The value of the last sweep would replace those of the others.
+    let mut setting: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    for (i, axis) in axes.iter().enumerate() {
+        for (path, span) in &axis.paths {
+            let Some(keys) = split(path) else {
+                continue; // a point says so when it is read
+            };
+            let first = *setting.entry(keys).or_insert(i);
+            if first != i {
+                let earlier = &axes[first].name;
+                let message = format!("the sweep {earlier} sets {} already", quote(path));
+                let hint = "give one of the two another path, or make them one sweep";
+                problems.push(Problem::new(*span, message).hint(hint));
+            }
+        }
+    }
     // A point is read without the sweeps, but with one value of each.
     let rest: usize =
         (tree.entries.iter().filter(|e| e.key != KEY)).map(|e| e.value.weight()).sum();
@@ -111,6 +128,11 @@ fn axis(name: &str, span: Span, table: &Table) -> Result<Axis, Problem> {
     };
     let paths: Vec<(String, Span)> =
         paths.iter().filter_map(|v| Some((v.text()?.to_string(), v.span))).collect();
+    let of_sweeps = |path: &str| split(path).is_some_and(|keys| keys[0] == KEY);
+    if let Some((_, span)) = paths.iter().find(|(path, _)| of_sweeps(path)) {
+        let hint = "the points are all combinations of the values of the sweeps";
+        return Err(Problem::new(*span, "a sweep cannot set another sweep").hint(hint));
+    }
     let values: Vec<(String, Value)> = match table.get("values").map(|v| &v.data) {
         Some(Data::List(list)) => list.iter().map(|v| (v.label(), v.clone())).collect(),
         Some(Data::Table(table)) => {

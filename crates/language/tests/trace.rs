@@ -212,7 +212,7 @@ fn delays_by_trace_become_events() {
         ("[\"0, 12 Mbps\"]", "expected seconds and a delay such as \"12.5, 40 ms\""),
         ("[\"0, -1 ms\"]", "expected seconds and a delay"),
         ("[\"0, 99999 h\"]", "expected seconds and a delay"),
-        ("[]", "has no steps"),
+        ("[]", "the list has no steps"),
         ("[5]", "expected the name of a file, or a list of lines"),
     ] {
         let said = delayed(&format!("{{ steps = {lines} }}")).expect_err(lines);

@@ -32,7 +32,7 @@ use crate::thread::{LONGEST_WAIT, sharpen, used};
 use crate::{Carried, Emulated, LiveError, Programs, Way};
 use accord_host::Clock;
 use accord_record::{Manifest, Observer, Run, Statistics, Transfers};
-use accord_scenario::{Engine, Flow, LinkId, Scenario, Window};
+use accord_scenario::{Engine, Entity, Flow, LinkId, Metric, Scenario, Window};
 use accord_sim::{Machine, Order, Parcel, Whole};
 use accord_transport::{View, ip as header};
 use accord_units::{Duration, Time};
@@ -52,6 +52,8 @@ const NOTICE: Duration = Duration::from_ms(50);
 const BATCH: usize = 64;
 /// The longest wait for which a loop is cheaper than a wake-up.
 const SHORT: Duration = Duration::from_us(8);
+/// The least MTU of a device with IPv6, in bytes [RFC 8200 §5].
+const LEAST_V6: u64 = 1280;
 /// The longest IP packet, in bytes.
 const LONGEST: usize = 1 << 16;
 /// The maximum number of connections that have a flow of their own choice. Later ones are spread.
@@ -303,7 +305,8 @@ pub fn emulate(
     check(scenario)?;
     let mtu = scenario.flows[ways[0].flows[0]].packet.get();
     let leads_out = far.line.is_none() && far.join.is_none();
-    let versions = if leads_out { ends::reached() } else { [false; 2] };
+    let [v4, v6] = if leads_out { ends::reached() } else { [false; 2] };
+    let versions = [v4, v6 && mtu >= LEAST_V6];
     let places = &ends::open(programs, mtu, versions)?[..];
     let (opened, out) = mpsc::channel();
     // A name server that only this host reaches is at the address of the far end.
@@ -353,7 +356,10 @@ pub fn emulate(
         let leading = door.is_some().then(|| scope.spawn(|| out::serve(out, &stop)));
         let serving: Vec<_> =
             servers.iter().map(|(_, server)| scope.spawn(|| server.run())).collect();
-        listeners::await_new(before);
+        let is_early = listeners::await_new(before, || observer.progress(Time::ZERO).is_err());
+        if is_early {
+            stop.store(true, Ordering::Relaxed);
+        }
         let clock = Clock::starting_in(NOTICE);
         let (samples, collected) = mpsc::channel();
         let emulator = Emulator {
@@ -385,8 +391,8 @@ pub fn emulate(
             move || {
                 clock.wait_for_start(|| stop.load(Ordering::Relaxed));
                 let status = match command {
-                    Some(command) => command.run(),
-                    None => {
+                    Some(command) if !stop.load(Ordering::Relaxed) => command.run(),
+                    _ => {
                         while !stop.load(Ordering::Relaxed) {
                             pause();
                         }
@@ -421,6 +427,9 @@ pub fn emulate(
         let status = running.join();
         let served: Vec<_> = serving.into_iter().map(|serving| serving.join()).collect();
         drop(leading.map(|leading| leading.join()));
+        if is_early {
+            return Err(LiveError::Interrupted);
+        }
         let Moved { counters, at, captured, carried, connections } = match moved {
             Ok(moved) => moved.map_err(|e| LiveError::system("move packets", e))?,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -434,7 +443,8 @@ pub fn emulate(
             return Err(why);
         }
         let how = ends::described(&programs.ends);
-        let (scenario, mut run) = record(scenario, collector, &counters, &how, [ended.min(at), at]);
+        let times = [ended.min(at), at];
+        let (scenario, mut run) = record(scenario, ways, collector, &counters, &how, times);
         run.notes.extend(connected);
         let (notes, unfit) = deciders::notes(&deciders.finish()?);
         run.notes.extend(notes);
@@ -496,23 +506,37 @@ fn machine(scenario: &Scenario) -> Result<Machine<'_>, LiveError> {
     Ok(machine)
 }
 
-/// Returns the scenario at its actual length, and its run. Its steady part ends with the command. `how` names the
-/// ends.
+/// Returns the scenario at its actual length, and its run. Its steady part is that of the scenario, if it states
+/// one, or all until the end of the command. `how` names the ends.
 fn record(
     scenario: &Scenario,
+    ways: &[Way],
     collector: Collector,
     counters: &Counters,
     how: &str,
     [ended, at]: [Time; 2],
 ) -> (Scenario, Run) {
-    let (time, series) = collector.finish();
+    let (time, mut series) = collector.finish();
+    // Only a program's kernel counts its retransmissions.
+    let of_program = |entity: Entity| {
+        let mut flows = ways.iter().flat_map(|way| &way.flows);
+        flows.any(|flow| entity == Entity::Flow(*flow))
+    };
+    let unknown = series.iter_mut().filter(|s| s.metric == Metric::Retransmissions);
+    unknown.filter(|s| of_program(s.entity)).for_each(|s| s.values.fill(f64::NAN));
     let mut scenario = scenario.clone();
-    let (before, whole) = (scenario.steady, Window { start: Time::ZERO, end: ended });
+    let before = scenario.steady;
+    // One that the scenario states ends before the longest emulation. Otherwise it is the second half of that.
+    let is_stated = before.end < scenario.end() && before.start < ended;
+    let steady = match is_stated {
+        true => Window { start: before.start, end: before.end.min(ended) },
+        false => Window { start: Time::ZERO, end: ended },
+    };
     scenario.duration = at.since_start();
-    scenario.steady = whole;
+    scenario.steady = steady;
     for expectation in &mut scenario.expectations {
         if expectation.during == before {
-            expectation.during = whole;
+            expectation.during = steady;
         }
     }
     let mut quality = quality(&scenario, std::slice::from_ref(counters));

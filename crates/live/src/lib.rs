@@ -284,7 +284,8 @@ pub struct Conversation {
 /// The result of an emulation.
 #[derive(Clone, Debug)]
 pub struct Emulated {
-    /// The scenario, at its actual length. The steady part ends with the command.
+    /// The scenario, at its actual length. The steady part ends with the command, or before if the scenario states
+    /// it.
     pub scenario: Scenario,
     /// The record.
     pub run: Run,

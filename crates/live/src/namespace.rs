@@ -13,6 +13,7 @@ use std::fs::File;
 use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// A private network namespace, with only a loopback device that is down.
@@ -44,6 +45,17 @@ impl Namespace {
     pub fn open(path: &Path) -> Result<Namespace, LiveError> {
         let opened = File::open(path).map(Namespace);
         opened.map_err(|e| LiveError::system(&format!("open the namespace {}", path.display()), e))
+    }
+
+    /// Opens the namespace of this thread.
+    pub fn own() -> Result<Namespace, LiveError> {
+        Namespace::open(Path::new(OWN))
+    }
+
+    /// Returns true if both are the same namespace.
+    pub fn is(&self, other: &Namespace) -> bool {
+        let identity = |file: &File| file.metadata().ok().map(|data| (data.dev(), data.ino()));
+        identity(&self.0).is_some_and(|own| identity(&other.0) == Some(own))
     }
 
     /// Moves this thread inside, for good.

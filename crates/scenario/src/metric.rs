@@ -264,7 +264,8 @@ metrics! {
     Deliveries = Flow("deliveries", Packets) { fold: Sum, engines: WITH_PACKETS, adds: true }
     /// Sum of the times that the data packets delivered took from the sender to the receiver.
     DelaySum = Flow("delay_sum", Seconds) { fold: Sum, engines: WITH_PACKETS, adds: true }
-    /// Sum of the times that the data packets delivered waited in the queues of their path.
+    /// Sum of the times that the data packets delivered took beyond those of their path with empty
+    /// queues: in queues, and on wires with jitter or reordering.
     QueuingSum = Flow("queuing_sum", Seconds) { fold: Sum, engines: WITH_PACKETS, adds: true }
     /// Mean time that a data packet took from the sender to the receiver, whether the flow answers
     /// congestion or not.
@@ -272,7 +273,8 @@ metrics! {
         fold: Ratio(DelaySum, Deliveries), engines: WITH_PACKETS, from_zero: false,
         distribution: Some((2, "One-way delay")),
     }
-    /// Mean time that a data packet waited in the queues of its path.
+    /// Mean time that a data packet took beyond that of its path with empty queues: in queues, and on
+    /// wires with jitter or reordering.
     PathQueuingDelay = Flow("path_queuing_delay", Seconds) {
         fold: Ratio(QueuingSum, Deliveries), engines: WITH_PACKETS,
     }

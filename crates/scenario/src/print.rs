@@ -39,7 +39,7 @@ pub fn print(scenario: &Scenario) -> String {
     let nodes = s.nodes.iter().map(|n| text(&n.name));
     line(&mut out, "nodes", &list(nodes));
     for (name, label) in &s.point {
-        section(&mut out, &format!("[sweep.{name}]"));
+        section(&mut out, &format!("[sweep.{}]", key(name)));
         line(&mut out, "values", &list([text(label)]));
     }
     for [there, back] in s.links.as_chunks().0 {
@@ -82,6 +82,12 @@ fn line(out: &mut String, key: &str, value: &str) {
 /// Returns a text as a TOML string.
 pub fn text(s: &str) -> String {
     TomlStringBuilder::new(s).as_basic().to_toml_value()
+}
+
+/// Returns a name as a TOML key. Only letters of ASCII need no quotes.
+fn key(name: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.chars().all(bare) { name.to_string() } else { text(name) }
 }
 
 fn quoted(x: impl Display) -> String {
@@ -325,7 +331,7 @@ const FLOW: [FlowKey; 19] = [
 
 /// Prints a group. Keys shared by all flows belong to the group, and the others to each flow.
 fn group(out: &mut String, s: &Scenario, group: &Group) {
-    section(out, &format!("[flow.{}]", group.name));
+    section(out, &format!("[flow.{}]", key(&group.name)));
     let flows = &s.flows[group.flows.clone()];
     let mut common = Vec::new();
     let mut own = Vec::new();

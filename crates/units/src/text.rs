@@ -116,7 +116,11 @@ pub(crate) fn parse_beside(
         let bits = ["b/s", "bit", "bits", "bits/s"].iter().find_map(|end| unit.strip_suffix(end));
         let bits = bits.map(|prefix| format!("{prefix}bps"));
         let like = |word: &str| known.iter().find(|name| name.eq_ignore_ascii_case(word));
-        let near = bits.as_deref().and_then(like).or_else(|| like(unit));
+        let near = match unit.strip_suffix("Bps") {
+            // A capital B means bytes.
+            Some(prefix) => like(&format!("{prefix}B/s")),
+            None => bits.as_deref().and_then(like).or_else(|| like(unit)),
+        };
         let near = near.map_or(String::new(), |name| format!(", did you mean \"{name}\"?"));
         return fail(format!(
             "unknown unit \"{}\"{near} (known: {})",
@@ -212,11 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn a_small_b_means_bits() {
+    fn a_small_b_means_bits_and_a_capital_one_bytes() {
         for (slip, unit) in [
             ("Mb/s", "Mbps"),
             ("mb/s", "Mbps"),
             ("mB/s", "MB/s"),
+            ("MBps", "MB/s"),
+            ("kBps", "KB/s"),
+            ("gBps", "GB/s"),
             ("mbps", "Mbps"),
             // Of tc.
             ("mbit", "Mbps"),

@@ -90,9 +90,12 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
             }
             // It sends as much as it can, and a queue drops the excess.
             (_, Some(Objective::Unresponsive)) => {
-                let first = state.rate[state.path(flow)[0]].as_bps_f64();
-                let own = state.demand(flow).mean_rate().unwrap_or(rate).min(first) * time;
-                let sent = own.max(bits) / 8.0 / f.packet.as_f64().max(1.0);
+                let first = state.rate[state.path(flow)[0]].as_bps_f64() * time;
+                let own = state.demand(flow).mean_rate().unwrap_or(rate) * time;
+                let packet = 8.0 * f.packet.as_f64().max(1.0);
+                let sent = own.min(first).max(bits) / packet;
+                // What the first queue drops crosses no link, but takes its time.
+                sum.work += UNRESPONSIVE * (own / packet - sent).max(0.0);
                 (sent + packets * (there - 1.0), UNRESPONSIVE)
             }
             // An acknowledgement for each packet.

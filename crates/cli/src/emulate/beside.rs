@@ -3,7 +3,7 @@
 use accord::draft::quote;
 use accord::live::{Emulated, Way};
 use accord::record::{Observer, Run};
-use accord::scenario::{Engine, Scenario};
+use accord::scenario::{Engine, Entity, Metric, Scenario};
 use accord::traffic::Demand;
 use accord::{Error, Options};
 
@@ -27,9 +27,27 @@ pub fn controller(name: &str) -> String {
 pub fn run(emulated: &Emulated, ways: &[Way], observer: &mut dyn Observer) -> Result<Run, Error> {
     let scenario = scenario(emulated, ways);
     let mut run = accord::run(&scenario, Engine::Packet, &Options::default(), observer)?;
+    fill(&mut run, &scenario, ways);
     // It stands for the same scenario.
     run.manifest.scenario_hash.clone_from(&emulated.run.manifest.scenario_hash);
     Ok(run)
+}
+
+/// Sets the rates and queues of the flows of programs to zero while they send no data, as the emulation records
+/// them. Otherwise the means would be over other times and flows than the emulated ones. A group without data has
+/// no values.
+fn fill(run: &mut Run, scenario: &Scenario, ways: &[Way]) {
+    let sends = |flow: usize| scenario.flows[flow].start < scenario.end();
+    let counts = |flow: usize| {
+        let group = &scenario.groups[scenario.flows[flow].group];
+        ways.iter().any(|way| way.flows.contains(&flow)) && group.flows.clone().any(sends)
+    };
+    for series in &mut run.series {
+        let Entity::Flow(flow) = series.entity else { continue };
+        if matches!(series.metric, Metric::Throughput | Metric::Accumulation) && counts(flow) {
+            series.values.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = 0.0);
+        }
+    }
 }
 
 /// Returns the scenario with endless data in each flow that carried data, from its first packet to its last.

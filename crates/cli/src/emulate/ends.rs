@@ -55,6 +55,11 @@ pub fn of(args: &Args) -> Result<Vec<End>, Failure> {
         let why = format!("the node {first} is the only end");
         return Err(Failure::new(why).hint("--to NODE, --server LINE or --at NODE LINE"));
     }
+    let is_twice = |n: &usize| ends[..*n].iter().any(|other| other.name == ends[*n].name);
+    if let Some(n) = (1..ends.len()).find(is_twice) {
+        let why = format!("two ends are at the node {}", ends[n].name);
+        return Err(Failure::new(why).hint("--from and --to name different nodes"));
+    }
     Ok(ends)
 }
 
@@ -144,6 +149,7 @@ mod tests {
             (&["--at", "a", "s", "--at", "a", "t", "--", "c"][..], "two programs"),
             (&["--join", own, "--join", own, "--join", own], "three namespaces"),
             (&["--join", "client=/proc/self/ns/net"], "only end"),
+            (&["p.toml", "--from", "a", "--to", "a", "--", "c"], "two ends"),
         ] {
             let why = named(words).expect_err("it is wrong");
             assert!(why.contains(what), "{words:?}: {why}");

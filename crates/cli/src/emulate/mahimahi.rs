@@ -15,6 +15,8 @@ const FAST: &str = "100 Gbps";
 /// The period in which mahimahi's PIE computes its probability.
 const PERIOD: &str = "30 ms";
 
+/// The options that give a path, as shells do.
+const PATH: [&str; 4] = ["--rate", "--delay", "--queue", "--loss"];
 /// The option that asks for help, in place of a command.
 const HELP: &str = "help";
 
@@ -54,6 +56,20 @@ pub fn rewritten(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let (words, command) = rest.split_at(used);
     if command.first().and_then(|word| word.to_str()?.strip_prefix("--")) == Some(HELP) {
         return Ok(options.iter().cloned().chain([command[0].clone()]).collect());
+    }
+    let is_option = |word: &&str| word.starts_with('-') && *word != "--";
+    if let Some(word) = command.first().and_then(|word| word.to_str()).filter(is_option) {
+        let failure = Failure::new(format!("{word} stands behind the shells of mahimahi"));
+        return Err(failure.hint(
+            "options come first, and the command last: accord emulate -q mm-delay 20 -- COMMAND",
+        ));
+    }
+    let name = |word: &OsString| Some(word.to_str()?.split('=').next()?.to_string());
+    let twice = options.iter().filter_map(name).find(|name| PATH.contains(&name.as_str()));
+    if let Some(option) = twice {
+        let shell = words[0].display();
+        let failure = Failure::new(format!("{option} and {shell} both give the path"));
+        return Err(failure.hint("one shell in the other has both: mm-delay 20 mm-link UP DOWN"));
     }
     let command = match command {
         [dashes, rest @ ..] if dashes == "--" => rest,
@@ -324,6 +340,17 @@ mod tests {
             "mm-link a b --uplink-queue",
         ] {
             assert!(rewritten(split(&format!("accord emulate {line}"))).is_err(), "{line}");
+        }
+        for (line, what) in [
+            ("mm-delay 20 --print", "--print stands behind"),
+            ("--rate=9Mbps mm-delay 20 -- x", "--rate and mm-delay both"),
+        ] {
+            match rewritten(split(&format!("accord emulate {line}"))) {
+                Err(Failure::Other { message, hint: Some(_) }) => {
+                    assert!(message.contains(what), "{message}");
+                }
+                _ => panic!("{line} is not refused"),
+            }
         }
     }
 

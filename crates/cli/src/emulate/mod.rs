@@ -16,7 +16,7 @@ use crate::source::load;
 use accord::draft::quote;
 use accord::language::File;
 use accord::live::{Programs, Way, emulate};
-use accord::report::{Class, Lock, Tally, check_place, checks, checks_table, table};
+use accord::report::{Class, FileError, Lock, Tally, check_place, checks, checks_table, table};
 use accord::scenario::{Engine, Scenario};
 use accord::units::{Duration, Rate};
 use accord::{Catalogue, set};
@@ -25,14 +25,22 @@ use std::ffi::{OsStr, OsString};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+/// The longest line that is shown of the scenario of shells, in characters.
+const LONGEST_LINE: usize = 300;
 /// The longest emulation.
 const LONGEST: &str = "24 h";
 /// The shortest period of the series that a scenario allows for the longest emulation.
 const LEAST_SAMPLE: Duration = Duration::from_ms(10);
 /// The period of the series of a path that options give.
 const SAMPLE: &str = "100 ms";
+/// The same, as a duration.
+const USUAL_SAMPLE: Duration = Duration::from_ms(100);
+/// The limit of a queue that words name without one: that of CoDel and PIE in Linux.
+const LIMIT: &str = "1000 pkt";
 /// The flows of a program with one other end: from it, and back to it.
 const WAYS: [&str; 2] = ["to-server", "to-client"];
+/// The exit code that shells use for a command that does not exist.
+const MISSING: u8 = 127;
 
 #[derive(Group)]
 pub struct Args {
@@ -46,10 +54,10 @@ pub struct Args {
     #[arg(long, value_parser = delay, default_value = "0 ms")]
     pub delay: Duration,
     /// The queue in front of the path, both ways, with its parameters: droptail:limit=100 or
-    /// "fq-codel:target=5 ms". For `limit`, a plain number counts packets.
+    /// "fq-codel:target=5 ms". For `limit`, by default 1000 packets, a plain number counts packets.
     #[arg(long, default_value = "droptail:limit=1000")]
     pub queue: String,
-    /// The share of the packets that the path loses, each way: "1 %".
+    /// The share of the packets that the path loses, each way: "1 %" or 0.01.
     #[arg(long, default_value = "0 %")]
     pub loss: String,
     /// A word of a command line of mahimahi.
@@ -175,7 +183,8 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         (None, None) if !args.shell.is_empty() => {
             let text = mahimahi::scenario(&args.shell, LONGEST, SAMPLE)?;
             if !args.quiet && !args.print {
-                note(text.trim_end());
+                let lines: Vec<String> = text.trim_end().lines().map(shortened).collect();
+                note(lines.join("\n"));
             }
             File::parse("path.toml", &text)?
         }
@@ -193,7 +202,9 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
             let why = format!(
                 "the scenario has a flow {name}, as the packets of the programs are called"
             );
-            return Err(Failure::new(why).hint("give the flow of the scenario another name"));
+            return Err(Failure::new(why).hint(
+                "remove it if it stands for the programs, as in a record or the text of --print; give any other flow another name",
+            ));
         }
         let (from, to) = (quote(&ends[way.from].name), quote(&ends[way.to].name));
         let (count, mtu) = (args.flows, args.mtu);
@@ -210,8 +221,9 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         crate::output::data(accord::scenario::print(&scenario).trim_end())?;
         return Ok(true);
     }
-    // The end is that of the command. The period of the series stays.
-    let sample = one(&file, catalogue)?.sample.max(LEAST_SAMPLE);
+    // The end is that of the command. The period of the series stays, unless the scenario is sound only without its
+    // own end: an event may come later.
+    let sample = one(&file, catalogue).map_or(USUAL_SAMPLE, |s| s.sample).max(LEAST_SAMPLE);
     file.set("sample", &format!("\"{sample}\""))?;
     file.set("duration", &format!("\"{LONGEST}\""))?;
     let mut scenario = one(&file, catalogue)?;
@@ -223,10 +235,19 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     scenario.expectations.retain(|e| e.engine == Engine::Live);
     let programs =
         Programs { ends, guard: again()?, routes: args.route.clone(), announce: |text| note(text) };
-    args.line.first().map_or(Ok(()), there)?;
-    let dir = args.output.clone().unwrap_or_else(|| vacant(&scenario.id));
-    check_place(&dir)?;
-    let _lock = Lock::take(&dir)?;
+    if let Some(program) = args.line.first()
+        && let Err(why) = there(program)
+    {
+        why.report();
+        return Err(Failure::Exit(MISSING));
+    }
+    let (dir, _lock) = match &args.output {
+        Some(dir) => {
+            check_place(dir)?;
+            (dir.clone(), Lock::take(dir)?)
+        }
+        None => vacant(&scenario.id)?,
+    };
     let ways: Vec<_> = ways
         .into_iter()
         .map(|(name, way)| {
@@ -313,7 +334,11 @@ fn one(file: &File, catalogue: &Catalogue) -> Result<Scenario, Failure> {
 fn path(args: &Args, rate: Rate) -> Result<String, Failure> {
     let Args { delay, loss, .. } = args;
     let queue = queue(&args.queue)?;
-    let loss = quote(loss);
+    // As in a file, a number is a share. A "1" may mean a per cent, so it needs its unit.
+    let loss = match loss.trim().parse::<f64>() {
+        Ok(share) if (0.0..1.0).contains(&share) => share.to_string(),
+        _ => quote(loss),
+    };
     Ok(format!(
         "id = \"emulate\"\ntitle = \"A program over {rate} and {delay} one way\"\n\
          duration = \"{LONGEST}\"\nsample = \"{SAMPLE}\"\n\n\
@@ -322,17 +347,27 @@ fn path(args: &Args, rate: Rate) -> Result<String, Failure> {
     ))
 }
 
+/// Returns a line without the rest of a trace that it contains.
+fn shortened(line: &str) -> String {
+    match line.char_indices().nth(LONGEST_LINE) {
+        Some((end, _)) => format!("{} ...", &line[..end]),
+        None => line.into(),
+    }
+}
+
 /// Returns the table of a queue such as fq-codel:limit=100.
 fn queue(text: &str) -> Result<String, Failure> {
     let mut parts = text.split(':').flat_map(|part| part.split(','));
     let name = parts.next().unwrap_or_default().trim().replace('_', "-");
     let mut table = format!("{{ discipline = {}", quote(&name));
+    let mut has_limit = false;
     for part in parts {
         let Some((key, value)) = part.split_once('=') else {
             let why = format!("--queue {text}: \"{part}\" is no parameter");
             return Err(Failure::new(why).hint("DISCIPLINE:NAME=VALUE,NAME=VALUE"));
         };
         let (key, value) = (key.trim(), value.trim());
+        has_limit |= key == "limit";
         let plain = value.parse::<f64>().is_ok() || ["true", "false"].contains(&value);
         let value = match plain {
             true if key == "limit" => quote(&format!("{value} pkt")),
@@ -340,6 +375,10 @@ fn queue(text: &str) -> Result<String, Failure> {
             false => quote(value),
         };
         table += &format!(", {} = {value}", key.replace('-', "_"));
+    }
+    if !has_limit {
+        // That of scenarios is one bandwidth-delay product: too little for a path without a delay.
+        table += &format!(", limit = {}", quote(LIMIT));
     }
     Ok(table + " }")
 }
@@ -355,13 +394,22 @@ fn there(program: &OsString) -> Result<(), Failure> {
     found.then_some(()).ok_or_else(why)
 }
 
-/// Returns the first free directory for a name.
-fn vacant(id: &str) -> PathBuf {
-    let numbered = (2..).map(|n| format!("{id}-{n}"));
-    let mut names = std::iter::once(id.to_string()).chain(numbered);
-    let free = names.find_map(|name| {
+/// Returns the first directory for a name that no run has, or is being written to, with its lock.
+fn vacant(id: &str) -> Result<(PathBuf, Lock), Failure> {
+    let mut number = 1_u64;
+    loop {
+        let name = if number == 1 { id.to_string() } else { format!("{id}-{number}") };
         let place = Path::new("runs").join(name);
-        (!place.exists()).then_some(place)
-    });
-    free.expect("a directory does not have all numbers")
+        number += 1;
+        if place.exists() {
+            continue;
+        }
+        check_place(&place)?;
+        match Lock::take(&place) {
+            // Another emulation may have written it in the meantime.
+            Ok(lock) if !place.exists() => return Ok((place, lock)),
+            Ok(_) | Err(FileError::Busy { .. }) => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
 }

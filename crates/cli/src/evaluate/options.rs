@@ -42,7 +42,7 @@ pub struct Args {
     #[arg(long, value_delimiter = ',', value_name = "CASE")]
     pub case: Vec<String>,
     /// The first seed.
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, default_value_t = 1, value_parser = crate::run_options::seed, allow_negative_numbers = true)]
     pub seed: u64,
     /// The number of seeds, from the first up.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]

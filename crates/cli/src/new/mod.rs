@@ -20,7 +20,12 @@ pub struct New {
     pub template: Option<String>,
     /// Writes the files of an example from the book to docs/examples, where the book's commands find
     /// them, or to the directory given by -o.
-    #[arg(long, value_name = "NAME", conflicts_with = "template")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        conflicts_with_all = ["template", "flows", "hops", "pods", "rate", "delay", "controller", "queue",
+            "duration", "seed"]
+    )]
     pub example: Option<String>,
     /// The file to write; by default the scenario goes to standard output.
     #[arg(short, long, value_name = "FILE")]
@@ -83,7 +88,12 @@ pub fn run(args: &New, catalogue: &Catalogue) -> Result<bool, Failure> {
 
 impl From<DraftError> for Failure {
     fn from(e: DraftError) -> Failure {
-        let argument = if e.argument == "discipline" { "queue" } else { e.argument };
-        Failure::new(format_args!("--{argument} {}: {}", e.value, e.message)).hinted(e.hint)
+        let option = match e.argument {
+            // It has no option.
+            "template" => String::new(),
+            "discipline" => "--queue ".to_string(),
+            argument => format!("--{argument} "),
+        };
+        Failure::new(format_args!("{option}{}: {}", e.value, e.message)).hinted(e.hint)
     }
 }

@@ -138,6 +138,22 @@ fn namespaces_of_others_are_joined_and_left_as_they_were() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("accord is in the namespace of server, with 198.18.0.2"), "{said}");
     assert_eq!(before, [a.state(), b.state()]);
+    // These would not cross the path, or would cross it without end, or the kernel refuses them.
+    let (one, own) = (a.0.id().to_string(), "/proc/self/ns/net".to_string());
+    let same = format!("{one},{one}");
+    for (join, route, code, what) in [
+        (&same, "192.0.2.0/24", 2, "the same network namespace"),
+        (&own, "192.0.2.0/24", 2, "into the path again"),
+        (&one, "10.0.0.1/8", 3, "the route 10.0.0.1/8"),
+    ] {
+        let refused =
+            place.emulate(&["--rate", "9 Mbps", "--join", join, "--route", route], &["true"]);
+        let refused = refused.expect("it was possible before");
+        let said = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(code), "{said}");
+        assert!(said.contains(what), "{said}");
+    }
+    assert_eq!(before, [a.state(), b.state()]);
     // Without a command it lasts until an interruption, and it may be killed.
     for signal in [Signal::SIGINT, Signal::SIGKILL] {
         let mut child = Command::new(env!("CARGO_BIN_EXE_accord"));
@@ -197,7 +213,8 @@ fn the_command_waits_for_its_server_and_not_for_another() {
 fn packets_stand_beside_an_emulation() {
     let place = Place::new("like");
     // One flow for each connection.
-    let options = ["--rate", "20 Mbps", "--delay", "5 ms", "--flows", "2", "--like", "cubic"];
+    let options =
+        ["--rate", "20 Mbps", "--delay", "5 ms", "--flows", "2", "--like", "cubic", "--csv"];
     let Some(output) = exchange(&place, &options) else { return };
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{said}");
@@ -216,6 +233,18 @@ fn packets_stand_beside_an_emulation() {
     assert!(packets.is_some_and(|p| p > 1e5) && live.is_some_and(|l| l > 1e5), "{rows:?}");
     // Acknowledgements have no flow in packets.
     assert!(of("to-server").0.is_none_or(|p| p == 0.0), "{rows:?}");
+    // A flow that sends nothing at a time has a rate of zero in both. Retransmissions of programs are unknown.
+    let series = std::fs::read_to_string(place.0.join("runs/emulate/series.csv"));
+    let series = series.expect("a table");
+    for (of, is_known) in [
+        (",packet,flow,to-client.1,throughput,", true),
+        (",live,flow,to-client.1,throughput,", true),
+        (",live,flow,to-client.1,retransmissions,", false),
+    ] {
+        let rows: Vec<&str> = series.lines().filter(|row| row.contains(of)).collect();
+        assert!(!rows.is_empty(), "{of}: {series}");
+        assert!(rows.iter().all(|row| row.ends_with(',') != is_known), "{of}: {rows:?}");
+    }
     let wrong = place.emulate(&["--rate", "9 Mbps", "--like", "cubik"], &["true"]);
     let wrong = wrong.expect("it was possible before");
     assert_eq!(wrong.status.code(), Some(2));

@@ -93,6 +93,20 @@ fn names_and_ipv6_lead_out() {
     within_namespaces(command.current_dir(&place.0).args(["-n", "-m", "sh", "-c", &script]));
 }
 
+/// A device for small packets has no IPv6, even if the host has a route for it.
+#[test]
+fn small_packets_lead_out_without_ipv6() {
+    let place = Place::new("small");
+    let script = format!(
+        "ip link set lo up && ip -6 route add default dev lo || exit 77\n\
+         exec {} emulate --rate '20 Mbps' --mtu 1000 -q -- true",
+        env!("CARGO_BIN_EXE_accord")
+    );
+    within_namespaces(
+        Command::new("unshare").current_dir(&place.0).args(["-n", "sh", "-c", &script]),
+    );
+}
+
 /// The devices, addresses, routes, rules and mounts of this host.
 fn state() -> Vec<String> {
     let columns = |table: &str, count: usize| {

@@ -73,7 +73,10 @@ fn steps_of<T: Step>(value: &Value, form: Own) -> Result<StepsOf<T>, Problem> {
     }
     let texts = (1..).zip(lines.iter().map(|(_, text)| text.trim()));
     trace::steps_of(texts).map_err(|(line, wrong)| {
-        let span = line.checked_sub(1).and_then(|i| lines.get(i)).map_or(value.span, |l| l.0);
-        Problem::new(span, wrong).hint(T::LINES)
+        let problem = match line.checked_sub(1).and_then(|i| lines.get(i)) {
+            Some((span, _)) => Problem::new(*span, wrong),
+            None => Problem::new(value.span, format!("the list {wrong}")),
+        };
+        problem.hint(T::LINES)
     })
 }

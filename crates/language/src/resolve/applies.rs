@@ -19,6 +19,10 @@ pub(super) fn listed(points: Option<&Value>, context: &Context<'_>) -> Result<bo
             return Err(no_sweep(entry.span, &entry.key, context));
         };
         let labels = labels(&entry.value);
+        if labels.is_empty() {
+            let message = format!("this matches no point: {} has no values", quote(&entry.key));
+            return Err(Problem::new(entry.value.span, message).hint("leave it out for all points"));
+        }
         for value in &labels {
             axis.check(&value.label(), value.span)?;
         }

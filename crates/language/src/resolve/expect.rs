@@ -107,6 +107,10 @@ fn expectations(
     };
     let plain = across.is_plain(over);
     let engines = reader.get("engine", engines)?;
+    if let Some(value) = reader.given("engine").filter(|_| engines.is_empty()) {
+        let problem = Problem::new(value.span, "no engine is named, so nothing is expected");
+        return Err(problem.hint("name one, such as \"packet\", or leave `engine` out"));
+    }
     let failures = Failures::read(reader, context, metric, plain, &engines)?;
     let given = match reader.given("name") {
         Some(value) => read::text(value, &Shape::Text)?,
@@ -149,7 +153,7 @@ fn state(reader: &Reader<'_>, metric: Metric) -> Result<Option<&'static str>, Pr
         };
     };
     if states.is_empty() {
-        return fail(value.span, format!("{metric} is no state"));
+        return fail(value.span, format!("{metric} is not a state"));
     }
     if let Some(over) = reader.given("over") {
         return fail(over.span, "either `over` or `state`");

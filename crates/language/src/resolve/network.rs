@@ -57,17 +57,26 @@ impl Network {
         }
         let topology = file.given("topology").and_then(Value::table);
         let mut made = 0;
+        let mut complete = true;
         for entry in topology.map_or(&[][..], |t| &t.entries) {
             let Some(table) = entry.value.table() else {
                 continue;
             };
             let result = self.template(entry, table, &by_name, catalogue, seed);
             made = self.links.len();
-            problems.keep(result);
+            complete &= problems.keep(result).is_some();
         }
+        // A link without ends may be one that a template with a fault has not made.
+        let has_ends = |entry: &Entry| {
+            let table = entry.value.table();
+            table.is_some_and(|t| t.get("from").is_some() || t.get("to").is_some())
+        };
         for entry in declared {
             if problems.is_full() {
                 return;
+            }
+            if !complete && !has_ends(entry) {
+                continue;
             }
             let link = self.link_index.get(&entry.key);
             let result = if link.is_some_and(|l| *l < made && l.is_multiple_of(2)) {

@@ -43,6 +43,19 @@ fn sweeps_give_all_combinations() {
     assert_eq!(points[3].expectations[0].target, target);
 }
 
+/// Names may have letters of any script, which TOML takes in quotes only.
+#[test]
+fn names_beyond_ascii_are_printed_in_quotes() {
+    let text = format!(
+        "{HEAD}{DUMBBELL}[flow.\"größe\"]\nfrom = \"left\"\nto = \"right\"\n\
+         controller = \"reno\"\n\
+         [sweep.\"流\"]\nset = \"flow.größe.count\"\nvalues = [1, 2]\n"
+    );
+    let points = points(&text).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(points.len(), 2);
+    points.iter().for_each(assert_prints_to_itself);
+}
+
 #[test]
 fn values_can_be_set_from_outside() {
     let text = format!(

@@ -63,6 +63,7 @@ pub fn open(programs: &Programs, mtu: u64, out: [bool; 2]) -> Result<Vec<Place>,
         None => Namespace::new(),
     };
     let namespaces: Vec<_> = programs.ends.iter().map(namespace).collect::<Result<_, _>>()?;
+    refuse(programs, &namespaces)?;
     let joined = programs.ends.iter().map(|end| end.join.is_some());
     let network = free(namespaces.iter().zip(joined).filter(|(_, joined)| *joined))?;
     let addresses: Vec<_> =
@@ -92,13 +93,12 @@ pub fn open(programs: &Programs, mtu: u64, out: [bool; 2]) -> Result<Vec<Place>,
                 commands += &format!("route add {all} dev {name}\n");
             }
         }
-        if end == 0 {
-            for prefix in &programs.routes {
-                commands += &format!("route add {prefix} dev {name}\n");
-            }
-        }
         if !commands.is_empty() {
             ip(&namespace, &commands)?;
+        }
+        for prefix in programs.routes.iter().filter(|_| end == 0) {
+            let added = ip(&namespace, &format!("route add {prefix} dev {name}\n"));
+            added.map_err(|e| LiveError::Unable(format!("the route {prefix}: {e}")))?;
         }
         if is_joined {
             (programs.announce)(&announcement(programs, &addresses, end, &name));
@@ -106,6 +106,27 @@ pub fn open(programs: &Programs, mtu: u64, out: [bool; 2]) -> Result<Vec<Place>,
         places.push(Place { namespace, device, name, address: here });
     }
     Ok(places)
+}
+
+/// Refuses namespaces whose packets would not cross the path, or would cross it without end.
+fn refuse(programs: &Programs, namespaces: &[Namespace]) -> Result<(), LiveError> {
+    for (end, namespace) in namespaces.iter().enumerate() {
+        if let Some(other) = namespaces[..end].iter().position(|other| other.is(namespace)) {
+            let [a, b] = [other, end].map(|end| &programs.ends[end].name);
+            return Err(LiveError::Scenario(format!(
+                "the ends {a} and {b} are in the same network namespace, so their packets do not cross the path"
+            )));
+        }
+    }
+    let far = &programs.ends[1];
+    let leads_out = far.line.is_none() && far.join.is_none();
+    if leads_out && !programs.routes.is_empty() && Namespace::own()?.is(&namespaces[0]) {
+        return Err(LiveError::Scenario(format!(
+            "{} joins the namespace of this program, so the routes would lead the way out into the path again",
+            programs.ends[0].name
+        )));
+    }
+    Ok(())
 }
 
 /// Returns the line about a device in a joined namespace.

@@ -3,10 +3,12 @@
 use super::program::{Program, pause};
 use crate::LiveError;
 use crate::namespace::Namespace;
+use accord_host::Clock;
+use accord_units::{Duration, Time};
 use std::collections::BTreeSet;
 
-/// The most looks at a server that does not listen yet: two seconds in all.
-const LOOKS: usize = 100;
+/// The longest wait for servers that do not listen yet.
+const LONGEST: Duration = Duration::from_secs(2);
 /// The state of a listening TCP socket.
 const LISTENS: &str = "0A";
 /// The columns of a socket's address, state and inode.
@@ -28,18 +30,24 @@ impl<'a> Before<'a> {
 }
 
 /// Waits until a new socket waits in the namespace of each server, or the server is gone, or for two
-/// seconds.
-pub fn await_new(mut left: Vec<Before<'_>>) {
-    for _ in 0..LOOKS {
+/// seconds. Returns true if it was `stopped` before.
+pub fn await_new(mut left: Vec<Before<'_>>, mut stopped: impl FnMut() -> bool) -> bool {
+    // A look may take long, because the kernel walks all of its sockets.
+    let clock = Clock::starting_in(Duration::ZERO);
+    while clock.now() < Time::ZERO + LONGEST {
         left.retain(|Before { place, server, there }| {
             let has_new = || !listeners().is_subset(there);
             !server.has_ended() && !place.within(has_new).unwrap_or(true)
         });
         if left.is_empty() {
-            return;
+            return false;
+        }
+        if stopped() {
+            return true;
         }
         pause();
     }
+    false
 }
 
 /// Returns the listening TCP sockets in the present namespace, and all UDP sockets: protocol, address and inode.
