@@ -156,10 +156,12 @@ impl Names {
 
 /// Returns the table as one of PyArrow.
 fn arrow<'py>(series: &Bound<'py, Series>) -> PyResult<Bound<'py, PyAny>> {
-    let py = series.py();
-    let needed = py.import("accord._errors")?.getattr("needed")?;
-    let pyarrow = needed.call1(("pyarrow", "a table of series"))?;
-    pyarrow.call_method1("table", (series,))
+    needed(series.py(), "pyarrow", "a table of series")?.call_method1("table", (series,))
+}
+
+/// Returns a module of an optional dependency. The error has the command that installs it.
+fn needed<'py>(py: Python<'py>, module: &str, what: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("accord._errors")?.getattr("needed")?.call1((module, what))
 }
 
 #[pymethods]
@@ -189,6 +191,7 @@ impl Series {
 
     /// The table as a data frame of pandas.
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        needed(slf.py(), "pandas", "a data frame of series")?;
         arrow(slf)?.call_method0("to_pandas")
     }
 

@@ -41,7 +41,7 @@ SWEEP = accord.load("xia05-fig6")
     ("call", "error", "words"),
     [
         (lambda: accord.dumbbell(flows=10**9), ValueError, "flows 1000000000: expected 1 to"),
-        (lambda: accord.dumbbell(flows=-1), ValueError, "flows -1: "),
+        (lambda: accord.dumbbell(flows=-1), ValueError, "flows -1: expected a whole number"),
         (lambda: accord.dumbbell(flows=2.5), TypeError, "float"),
         (lambda: accord.dumbbell(rate="NaN Mbps"), ValueError, "dumbbell: rate NaN Mbps: "),
         (lambda: accord.dumbbell(rate=10), ValueError, "expected a rate"),

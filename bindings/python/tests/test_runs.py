@@ -328,6 +328,9 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(small, mon
     with pytest.raises(ImportError, match=r"progress=True needs tqdm: pip install tqdm"):
         small.run("theory", progress=True)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r"series needs pandas: pip install pandas"):
+        small.run("theory").series.to_pandas()
     with pytest.raises(ImportError, match=r"a plot needs matplotlib: pip install matplotlib"):
         small.run("theory").plot()
 

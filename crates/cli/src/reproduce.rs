@@ -18,8 +18,8 @@ use crate::summary;
 use accord::Catalogue;
 use accord::report::show::visible;
 use accord::report::{
-    Class, ExperimentRow, FORMAT_VERSION, Kept, Lock, Point, Tally, check_place, checks_table,
-    overview, remarks, totals,
+    ExperimentRow, FORMAT_VERSION, Kept, Lock, Point, Tally, check_place, checks_table, overview,
+    remarks, totals,
 };
 use accord::units::Duration;
 use accord::{BUILT_IN, load, papers, set};
@@ -93,7 +93,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     captured?;
     unfit?;
-    Ok(tallies.iter().all(|(_, tally)| tally.worst() != Class::Failed))
+    Ok(tallies.iter().all(|(_, tally)| tally.worst().passes()))
 }
 
 /// Refuses an id that is not an experiment's.

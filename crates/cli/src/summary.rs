@@ -2,7 +2,7 @@
 
 use crate::fail::Failure;
 use crate::output::{data, json, style};
-use accord::report::{Class, ExperimentRow, RECORD, Readings, Results};
+use accord::report::{ExperimentRow, RECORD, Readings, Results};
 use accord::{BUILT_IN, Catalogue, RECORDED, RECORDED_READINGS, load, papers};
 
 /// Prints the summary of the recorded results. `Ok(false)` means that they have a failure without a
@@ -11,7 +11,7 @@ pub fn recorded(catalogue: &Catalogue, as_json: bool) -> Result<bool, Failure> {
     let rows = rows(catalogue)?;
     print(&rows, as_json)?;
     let mut checks = rows.iter().flat_map(ExperimentRow::checks);
-    Ok(checks.all(|(_, class)| class != Class::Failed))
+    Ok(checks.all(|(_, class)| class.passes()))
 }
 
 /// Returns the recorded rows of all experiments.

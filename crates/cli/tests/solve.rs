@@ -163,6 +163,11 @@ fn bad_input_is_named_with_its_place() {
         ),
         (
             LINKS,
+            "flow,path,utility,alpha_bps,delay_s,error\nx,a,vegas,1e5,0.1,-1\n",
+            "flows.csv:2: error is -1; it must be finite, and above -1",
+        ),
+        (
+            LINKS,
             "flow,path,utility,floor_bps,cap_bps\nx,a,contract,2e6,1e6\n",
             "flow \"x\" has cap 1000000; it must be the floor at least",
         ),
@@ -183,7 +188,7 @@ fn bad_input_is_named_with_its_place() {
     let dir = network(LINKS, "flow,path,utility,rtt_s\nx,a,reno,0.1\n");
     let output = accord(dir.path(), &["--max-min"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("max-min fairness"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("flow \"x\": max-min fairness"));
 }
 
 #[test]

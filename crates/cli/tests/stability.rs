@@ -44,6 +44,36 @@ fn a_phase_in_which_no_flow_sends_says_so() {
     assert!(found.stdout.contains(line), "{found:#?}");
 }
 
+/// A virtual queue damps less at small gains.
+#[test]
+fn a_loop_that_smaller_gains_make_unstable_has_a_lower_limit() {
+    const VIRTUAL: &str = r#"
+duration = "20 s"
+topology.dumbbell = { rate = "5 Mbps", delay = "200 ms", queue = { discipline = "avd", limit = "4000 pkt", gain = 0.05 } }
+[flow.f]
+count = 80
+from = "left"
+to = "right"
+controller = { name = "monaco", gain = 0.5 }
+"#;
+    let dir = folder(&[("loop.toml", VIRTUAL)]);
+    let stable = accord(dir.path(), &["stability", "loop.toml"]).with(0);
+    assert!(stable.stdout.contains("no larger gain makes it cycle; below 0."), "{stable:#?}");
+    let gain = "flow.f.controller.gain=0.1";
+    let small = accord(dir.path(), &["stability", "loop.toml", "--set", gain]).with(1);
+    assert!(small.stdout.contains("no smaller gain makes it stable"), "{small:#?}");
+}
+
+/// A flow that its application bounds keeps its rate, whatever the jitter.
+#[test]
+fn flows_that_do_not_move_have_no_jitter_that_halves_a_rate() {
+    let bounded = LOOP.replace("count = 4", "count = 4\ndemand = { constant = \"1 Mbps\" }");
+    let dir = folder(&[("loop.toml", bounded.as_str())]);
+    let found = accord(dir.path(), &["stability", "loop.toml"]).with(0);
+    assert!(found.stdout.contains("stable"), "{found:#?}");
+    assert!(!found.stdout.contains("jitter"), "{found:#?}");
+}
+
 /// The numbers are those of the text, and four flows share 30 Mbps.
 #[test]
 fn one_point_as_json() {

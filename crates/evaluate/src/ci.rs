@@ -154,7 +154,7 @@ fn status(check: &Check) -> TestCaseStatus {
     let mut status = match check.class {
         Class::Met => return TestCaseStatus::success(),
         Class::Failed => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        Class::Finding | Class::Open | Class::Ours => TestCaseStatus::skipped(),
+        Class::Finding | Class::Open | Class::Ours | Class::Unjudged => TestCaseStatus::skipped(),
     };
     let because = check.fails.as_ref().map_or("", |known| &known.because);
     status.set_message(match because {

@@ -498,7 +498,8 @@ impl Recorder {
                 let sum = |t: usize| {
                     let there = classes.iter().map(|&k| flows[k][i][t]);
                     let there = there.filter(|v| !v.is_nan());
-                    there.sum::<f64>()
+                    // The sum of no numbers is -0.
+                    there.sum::<f64>() + 0.0
                 };
                 add(Entity::Group(g), metric, (0..samples).map(sum).collect());
             }

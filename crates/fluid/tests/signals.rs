@@ -345,6 +345,7 @@ fn too_few_flows_for_a_discipline_are_noted() {
         ("red", "monaco", 1, false),
         ("red", "monaco", 4, true),
         ("rem", "newreno", 4, true),
+        ("rem", "vegas-rem", 4, false),
     ] {
         let (_, run) = fluid(&format!(
             "duration = \"1 s\"\ntopology.dumbbell = {{ rate = \"10 Mbps\", delay = \"20 ms\", \

@@ -209,7 +209,7 @@ impl Desk {
             Ask::Grade { id, seed, answer } => {
                 let exercise = Exercise::of(&id).ok_or(format!("{id} has no exercise"))?;
                 let graded = exercise.grade(&id, &seed, answer, &self.catalogue);
-                let (right, message) = graded.map_err(|e| e.to_string())?;
+                let (right, message) = graded.map_err(|e| refused(&e))?;
                 json!({ "right": right, "message": message })
             }
             Ask::Lesson { id } => json!(Lesson::shown(&id)),
@@ -271,6 +271,16 @@ impl Desk {
 /// Returns the error that a result is no longer kept.
 fn gone() -> String {
     "this result is no longer kept; run it again".into()
+}
+
+/// Returns why a lesson does not run with an answer. The student sees no settings, so a place among them says nothing.
+fn refused(error: &Error) -> String {
+    let first = match error {
+        Error::Scenario(errors) => errors.iter().map(|e| e.message.clone()).next(),
+        _ => None,
+    };
+    let why = first.unwrap_or_else(|| error.to_string());
+    format!("the lesson does not run with this answer: {why}")
 }
 
 /// Returns the margins of all phases of a scenario as text.

@@ -15,6 +15,9 @@ use std::sync::LazyLock;
 /// The prefix of the names of expectations that judge an answer.
 const NAME: &str = "answer";
 
+/// The bound of a guess, in the unit of its question.
+const LARGEST_GUESS: f64 = 1e9;
+
 /// The texts by the ids of their lessons.
 static LESSON_TEXTS: LazyLock<BTreeMap<String, Lesson>> = LazyLock::new(|| {
     toml::from_str(include_str!("../lessons/texts.toml")).expect("a test reads the file")
@@ -127,8 +130,9 @@ impl Lesson {
             judged(id, &[], expects, asked.point, catalogue).map_err(|e| e.to_string())
         };
         if asked.choices.is_empty() {
-            if !(guess > 0.0 && guess.is_finite()) {
-                return Err("a guess is a number above zero".into());
+            // A quantity of a scenario has an upper bound, and its error names a file that the reader does not see.
+            if !(guess > 0.0 && guess < LARGEST_GUESS) {
+                return Err("a guess is a number above zero and below 1e9".into());
             }
             let Guess { expect, unit, within, .. } = asked;
             let all = measure(&[&format!(

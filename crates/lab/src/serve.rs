@@ -26,7 +26,10 @@ impl Lab {
         let bind = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
         let listener = match settings.port {
             0 => bind(PORT).or_else(|_| bind(0))?,
-            port => bind(port)?,
+            port => bind(port).map_err(|e| {
+                let text = format!("port {port}: {e}; without --port any free one is taken");
+                std::io::Error::new(e.kind(), text)
+            })?,
         };
         listener.set_nonblocking(true)?;
         let mut secret = [0; 16];

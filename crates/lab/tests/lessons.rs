@@ -122,7 +122,8 @@ fn what_is_no_guess_is_refused_with_a_sentence() {
     let catalogue = accord::catalogue();
     let judge = |id: &str, guess| Lesson::of(id).expect(id).judge(id, guess, &catalogue);
     for guess in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e300] {
-        assert!(judge("10-contracts", guess).is_err(), "{guess}");
+        let refused = judge("10-contracts", guess).expect_err("not a guess");
+        assert_eq!(refused, "a guess is a number above zero and below 1e9", "{guess}");
     }
     for guess in [-1.0, 0.5, 3.0, f64::NAN] {
         let refused = judge("04-base-rtt", guess).expect_err("not a choice");

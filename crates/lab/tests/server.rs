@@ -401,8 +401,20 @@ fn an_exercise_comes_without_its_answer_and_is_graded() {
     let attempt = |answer: f64| json!({ "ask": "grade", "id": "10-contracts", "seed": "Ada", "answer": answer });
     assert_eq!(lab.answer(attempt(0.5))["right"], false);
     // A contract is positive.
-    assert_eq!(lab.events(attempt(-1.0))[0]["event"], "refused");
+    let refused = &lab.events(attempt(-1.0))[0];
+    assert_eq!(refused["event"], "refused");
+    let message = refused["message"].as_str().expect("a refusal");
+    assert!(message.starts_with("the lesson does not run with this answer: "), "{message}");
+    assert!(!message.contains("--set"), "{message}");
     assert_eq!(exercise("01-aimd"), serde_json::Value::Null);
+}
+
+#[test]
+fn a_taken_port_is_named() {
+    let lab = serve(plain());
+    let port = lab.host.rsplit_once(':').expect("a port").1.parse().expect("a number");
+    let Err(refused) = Lab::open(Settings { port, ..plain() }) else { panic!("it is taken") };
+    assert!(refused.to_string().starts_with(&format!("port {port}: ")), "{refused}");
 }
 
 #[test]

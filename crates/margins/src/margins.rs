@@ -18,12 +18,15 @@ use std::f64::consts::PI;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margins {
     /// The factor on all gains at which the loop cycles. It is above one for a stable loop, and infinite if
-    /// no gain makes the loop cycle. For an unstable loop it is below one, or zero if no gain makes it
-    /// stable. For flows that react to marks or losses, it is a factor on the gain of the loop (the strength
+    /// no larger gain makes it cycle. For an unstable loop it is below one, or zero if no smaller gain makes
+    /// it stable. For flows that react to marks or losses, it is a factor on the gain of the loop (the strength
     /// of their response and the slope of the discipline) at the same equilibrium.
     pub gain: f64,
     /// The frequency of that cycle in rad/s.
     pub gain_frequency: f64,
+    /// The factor on all gains, below one, at which a stable loop also cycles, as a loop with a virtual queue
+    /// may. It is zero if no smaller gain makes the loop cycle, and for an unstable loop.
+    pub least_gain: f64,
     /// The additional feedback delay in seconds at which a stable loop cycles. It is zero for an
     /// unstable loop.
     pub delay: f64,
@@ -59,6 +62,7 @@ pub fn margins(system: &Linear, stable: bool) -> Margins {
     let mut best = Margins {
         gain: f64::INFINITY,
         gain_frequency: f64::NAN,
+        least_gain: 0.0,
         delay: if stable { f64::INFINITY } else { 0.0 },
         delay_frequency: f64::NAN,
     };
@@ -71,6 +75,9 @@ pub fn margins(system: &Linear, stable: bool) -> Margins {
             // The first limit that rising gains meet, from the present value or from zero.
             if (g > 1.0 || !stable) && g < best.gain {
                 (best.gain, best.gain_frequency) = (g, w);
+            }
+            if stable && g < 1.0 {
+                best.least_gain = best.least_gain.max(g);
             }
         }
     });

@@ -68,6 +68,9 @@ pub fn text(scenario: &Scenario, found: &Stability) -> String {
             time(rest.base_rtt + rest.queue),
         );
     }
+    if groups.is_empty() {
+        return out;
+    }
     out += "  jitter: above twice the range that a flow's delay has at rest it may starve another; that range is zero for a loop that settles, so any lasting difference in jitter moves rates. It halves a rate at\n";
     for rest in groups {
         let group = &scenario.groups[rest.group].name;
@@ -88,15 +91,21 @@ fn margins(m: &Margins, stable: bool) -> String {
             20.0 * m.gain.log10(),
             m.gain_frequency
         ),
-        (false, true) => "no gain makes it cycle".into(),
+        (false, true) => "no larger gain makes it cycle".into(),
         (false, false) => "no smaller gain makes it stable".into(),
+    };
+    let below = match m.least_gain {
+        least if stable && least > 0.0 => {
+            format!("; below {least:.4} ({:.2} dB) it cycles, too", 20.0 * least.log10())
+        }
+        _ => String::new(),
     };
     let delay = match (m.delay.is_finite(), stable) {
         (true, true) => format!("{}, phase margin {:.1}°", time(m.delay), m.phase_degrees()),
         (false, _) => "no delay makes it cycle".into(),
         (true, false) => "none".into(),
     };
-    format!("  {:16} {gain}\n  {:16} {delay}\n", "gain margin", "delay margin")
+    format!("  {:16} {gain}{below}\n  {:16} {delay}\n", "gain margin", "delay margin")
 }
 
 fn time(seconds: f64) -> String {

@@ -96,6 +96,15 @@ fn a_gain_margin_is_above_one_or_there_is_none() {
     }
     let found = margins(&conditional(1.0), true);
     assert!((found.gain / (low.powi(3) / (1.0 + low * low)) - 1.0).abs() < 1e-6, "{found:?}");
+    // The other crossing is the lower limit.
+    let (mut low, mut high) = (0.5f64, 10.0f64);
+    for _ in 0..100 {
+        let w = 0.5 * (low + high);
+        if 2.0 * w.atan() - std::f64::consts::FRAC_PI_2 > 0.01 * w { high = w } else { low = w }
+    }
+    let least = low.powi(3) / (1.0 + low * low);
+    assert!((found.least_gain / least - 1.0).abs() < 1e-6, "{found:?}");
+    assert_eq!(margins(&scalar(0.5), true).least_gain, 0.0);
     assert!(rightmost_roots(&conditional(0.4), 1.0)[0].re > 0.0);
     let none = margins(&conditional(0.4), false);
     assert_eq!((none.gain, none.delay), (0.0, 0.0));

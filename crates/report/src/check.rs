@@ -232,7 +232,10 @@ fn check(scenario: &Scenario, runs: &[(Engine, Vec<&Run>)], expectation: &Expect
         class: Class::Met,
         skipped: skipped(runs, expectation.engine).map(|span| (span, scenario.duration)),
     };
-    classify(&mut check);
+    match unfit {
+        Some(_) => check.class = Class::Unjudged,
+        None => classify(&mut check),
+    }
     check
 }
 
@@ -436,12 +439,14 @@ fn subject(scenario: &Scenario, expectation: &Expectation, across: Across, shown
         Subject::Group(i) => match (scenario.groups.get(i), across) {
             (None, _) => format!("group {i}"),
             (Some(group), _) if group.recorded == Recorded::Group && !of_group => {
-                format!("{} flows of {} in all", group.flows.len(), group.name)
+                format!("{} of {} in all", show::count(group.flows.len(), "flow"), group.name)
             }
             (Some(group), Across::Each) if !group.flows.is_empty() && !of_group => {
                 flow(group.flows.start + shown)
             }
-            (Some(group), _) => format!("{} flows of {}", group.flows.len(), group.name),
+            (Some(group), _) => {
+                format!("{} of {}", show::count(group.flows.len(), "flow"), group.name)
+            }
         },
     }
 }

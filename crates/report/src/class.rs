@@ -16,6 +16,8 @@ words! {
         Open = "open",
         /// The claim does not hold, and that is known to be a fault of ours.
         Ours = "ours",
+        /// No verdict is possible: the machine did not keep up with a live run, or its kernel did not fit.
+        Unjudged = "unjudged",
         /// The claim does not hold and no reason is given, or the reason that is given does not hold.
         Failed = "FAILED",
     }
@@ -31,6 +33,11 @@ impl Class {
         }
     }
 
+    /// Returns whether a command with this as its worst verdict passes.
+    pub fn passes(self) -> bool {
+        self < Class::Unjudged
+    }
+
     /// Returns the meaning of the word.
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -38,6 +45,7 @@ impl Class {
             Class::Finding => "not met, a finding on the paper",
             Class::Open => "not met, and the paper leaves the setting open",
             Class::Ours => "not met, a fault of Accord",
+            Class::Unjudged => "no verdict, since the live run was not as it should be",
             Class::Failed => "not met",
         }
     }
@@ -50,6 +58,7 @@ impl Class {
             Class::Finding => format!("{n} finding{plural} on the paper"),
             Class::Open => format!("{n} open setting{plural}"),
             Class::Ours => format!("{n} fault{plural} of Accord"),
+            Class::Unjudged => format!("{n} without a verdict"),
             Class::Failed => format!("{n} FAILED"),
         }
     }

@@ -13,7 +13,7 @@ pub fn escape(text: &str, limit: usize) -> String {
 pub const fn style_of(class: Class) -> &'static str {
     match class {
         Class::Met => "pass",
-        Class::Finding | Class::Open => "known",
+        Class::Finding | Class::Open | Class::Unjudged => "known",
         Class::Ours | Class::Failed => "fail",
     }
 }

@@ -48,8 +48,8 @@ impl Figure {
     /// time. An inactive flow adds nothing, and the whole window counts. Only theory can lack a value for a
     /// sample, if it has no equilibrium.
     fn sum(&self, run: &Run, entities: &[Entity]) -> Option<f64> {
-        if run.only_over.is_some() && entities.len() > 1 {
-            // The mean of a flow counts the time in which it was active.
+        if run.only_over.is_some() {
+            // The one value of a flow is its mean over the time in which it was active.
             return None;
         }
         let within = run.within(self.during);

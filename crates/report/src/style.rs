@@ -22,6 +22,7 @@ impl Style {
         let code = match class {
             Class::Met => 32,
             Class::Finding | Class::Open => 36,
+            Class::Unjudged => 33,
             Class::Ours | Class::Failed => 31,
         };
         if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.into() }

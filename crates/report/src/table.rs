@@ -208,7 +208,7 @@ pub fn checks_table(checks: &[Check], style: Style) -> String {
 /// Returns the meanings of the verdicts in a table, except for "met" and "FAILED", which need none.
 pub(crate) fn meanings(checks: &[Check]) -> String {
     let tally = Tally::of(checks.iter().map(|c| c.class));
-    let known = [Class::Finding, Class::Open, Class::Ours];
+    let known = [Class::Finding, Class::Open, Class::Ours, Class::Unjudged];
     let there = known.into_iter().filter(|c| tally.count(*c) > 0);
     let meanings = there.map(|c| format!("{}: {}", c.word(), c.meaning()));
     let meanings: Vec<String> = meanings.collect();

@@ -2,7 +2,7 @@
 
 use crate::support::{expectation, run, scenario, window};
 use accord_record::Run;
-use accord_report::{Check, checks};
+use accord_report::{Check, Class, checks};
 use accord_scenario::{
     Across, Engine, Entity, Expectation, Metric, MetricUnit, Over, Subject, Target,
 };
@@ -272,6 +272,25 @@ fn a_value_that_is_not_finite_fails() {
     assert!(!judge(expectation(range), &[&endless]).pass);
 }
 
+/// The kept mean of a flow is no largest sample, and covers only the time in which the flow was active.
+#[test]
+fn a_sum_needs_samples() {
+    let mut scenario = scenario(&[("alone", 1)], &["b1"], 4);
+    let values = vec![100.0, 100.0, NAN, 4.0];
+    let whole = run(Engine::Packet, 1, vec![(Metric::Throughput, Entity::Flow(0), values)]);
+    let kept = whole.means_over(window(2, 4));
+    for (over, expected) in [(Over::Max, 4.0), (Over::Mean, 2.0)] {
+        let e = Expectation { over, across: Across::Sum, ..expectation(value(expected)) };
+        scenario.expectations = vec![e];
+        let check = checks(&scenario, &[&whole]).remove(0);
+        assert!(check.pass, "{over:?}: {}", check.reason);
+        assert_eq!(check.of, "1 flow of alone");
+        let check = checks(&scenario, &[&kept]).remove(0);
+        assert!(!check.pass && check.measured().is_none(), "{over:?}");
+        assert!(check.reason.contains("--series keeps samples"), "{}", check.reason);
+    }
+}
+
 /// Neither the engine that is judged nor the one it is held against may be unfit.
 #[test]
 fn an_unfit_run_gets_no_verdict() {
@@ -286,5 +305,7 @@ fn an_unfit_run_gets_no_verdict() {
         let check = judge(expectation.clone(), &[&runs[0], &runs[1]]);
         assert!(!check.pass);
         assert_eq!(check.reason, "no verdict: too busy");
+        assert_eq!(check.class, Class::Unjudged);
+        assert!(!check.class.passes() && check.class < Class::Failed);
     }
 }

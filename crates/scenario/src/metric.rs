@@ -265,7 +265,8 @@ metrics! {
     /// Sum of the times that the data packets delivered took from the sender to the receiver.
     DelaySum = Flow("delay_sum", Seconds) { fold: Sum, engines: WITH_PACKETS, adds: true }
     /// Sum of the times that the data packets delivered took beyond those of their path with empty
-    /// queues: in queues, and on wires with jitter or reordering.
+    /// queues: in queues, and on wires with jitter or reordering. Packets on their way at a change of
+    /// the path are measured by the new one.
     QueuingSum = Flow("queuing_sum", Seconds) { fold: Sum, engines: WITH_PACKETS, adds: true }
     /// Mean time that a data packet took from the sender to the receiver, whether the flow answers
     /// congestion or not.
@@ -274,7 +275,8 @@ metrics! {
         distribution: Some((2, "One-way delay")),
     }
     /// Mean time that a data packet took beyond that of its path with empty queues: in queues, and on
-    /// wires with jitter or reordering.
+    /// wires with jitter or reordering. Packets on their way at a change of the path are measured by
+    /// the new one.
     PathQueuingDelay = Flow("path_queuing_delay", Seconds) {
         fold: Ratio(QueuingSum, Deliveries), engines: WITH_PACKETS,
     }
@@ -314,7 +316,8 @@ metrics! {
     /// The most packets at the link's port at any time of the period, the one in service included,
     /// as the limit of the queue counts them.
     BacklogPacketsMax = Link("backlog_packets_max", Packets) { fold: Max, engines: NOT_THEORY }
-    /// Rate of the link, its changes by events included, averaged over time.
+    /// Rate of the link, or of a token bucket there if that is less, its changes by events included,
+    /// averaged over time.
     LinkRate = Link("link_rate", BitPerSecond) {}
     /// Data that the link's port sent per time, control packets and the sent part of the packet in
     /// service included.

@@ -327,9 +327,10 @@ impl Flow {
         }
     }
 
-    /// Returns the sending time of the latest data that would have arrived by `now` over empty
+    /// Returns the sending time of the latest data that would have arrived before `now` over empty
     /// queues, with the delays in force on its way. Returns `None` if there is none.
     pub fn late(&mut self, now: Time) -> Option<Time> {
+        let now = just_before(now);
         match &mut self.outgoing {
             Some(outgoing) => {
                 outgoing.settle(now);
@@ -347,11 +348,11 @@ impl Flow {
         self.outgoing.get_or_insert_default();
     }
 
-    /// Returns the bytes that would have arrived by `now` over empty queues, for a flow that records the data
-    /// sent.
+    /// Returns the bytes that would have arrived before `now` over empty queues, for a flow that records the
+    /// data sent.
     pub fn due(&mut self, now: Time) -> u64 {
         self.outgoing.as_mut().map_or(0, |outgoing| {
-            outgoing.settle(now);
+            outgoing.settle(just_before(now));
             outgoing.latest.bytes
         })
     }
@@ -422,6 +423,12 @@ impl Flow {
             gateway.offer(&mut self.sender, now);
         }
     }
+}
+
+/// Returns the last instant before `now`. A sample covers the time before it and counts no delivery at its
+/// own instant, so data that is due at that instant is not late.
+fn just_before(now: Time) -> Time {
+    Time::from_ps(now.as_ps().saturating_sub(1))
 }
 
 impl Outgoing {

@@ -37,6 +37,36 @@ fn what_changes_at_the_time_of_a_sample_is_no_part_of_it() {
     assert!((0.95..1.01).contains(&used), "{used}");
 }
 
+/// A packet takes 10 ms, and one is sent per sample of 10 ms. So each arrives at the instant of a sample, and
+/// none waits. The second scenario has the nominal arrivals of its packets on record, because a delay changes.
+#[test]
+fn data_that_arrives_at_the_time_of_a_sample_is_not_queued() {
+    let text = r#"
+duration = "1 s"
+sample = "10 ms"
+[topology.dumbbell]
+rate = "8 Mbps"
+delay = "9 ms"
+[flow.a]
+from = "left"
+to = "right"
+controller = "none"
+demand = { constant = "800 Kbps" }
+"#;
+    let change = r#"
+[[event]]
+at = "503 ms"
+link = "bottleneck"
+delay = "12 ms"
+"#;
+    for text in [text.to_string(), format!("{text}{change}")] {
+        let run = run(&scenario(&text), &mut Quiet).unwrap();
+        let queued = &run.series(Metric::Accumulation, Entity::Flow(0)).unwrap().values;
+        assert_eq!(queued.len(), 100);
+        assert!(queued.iter().all(|bytes| *bytes == 0.0), "{queued:?}");
+    }
+}
+
 /// A transfer of 100 packets ends within a second. Its values end with it, like those of a flow that stops,
 /// and like those of theory and fluid. So a mean covers the time of the transfer.
 #[test]

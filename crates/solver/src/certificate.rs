@@ -11,6 +11,10 @@
 //! A link with a highest price P may drop the excess, so it needs no scaling. Instead, P·(y − c)⁺ is added to
 //! the bound.
 //!
+//! A flow that its cap holds loses far more than its price if it is scaled, so the rounding of a load alone
+//! would loosen the bound by U′(cap)/q. The bound is therefore also computed with the rates of such flows in
+//! f, and the lower one counts.
+//!
 //! For `Log`, and for a contract without a limit, the loss is w·ln k exactly. With W = Σ w the whole is the closed form W·(c·p/W − 1 +
 //! ln k). It is divided by Σ q·x (which is W if all demands are `Log`).
 //!
@@ -79,9 +83,9 @@ impl Certificate {
         let complementarity = largest(links().map(slack));
 
         // A link may be scaled, unless it drops data: it is at its highest price or oversubscribed.
-        let parts = || {
-            links().zip(limits).map(|(((link, &c), &p), &limit)| {
-                let overload = link.overload(c);
+        let parts = |kept: Kept| {
+            links().zip(limits).map(move |(((link, &c), &p), &limit)| {
+                let overload = link.overload(c, kept);
                 let scales = limit.is_infinite() || p < limit && overload.is_finite();
                 let (overload, lost) = if scales {
                     (overload, 0.0)
@@ -91,13 +95,16 @@ impl Certificate {
                 (overload, p * link.most_spare(c) + lost)
             })
         };
-        let overload = largest(parts().map(|(overload, _)| overload));
-        let gap = if dual > 0.0 {
-            f64::INFINITY
-        } else {
-            let unused = parts().map(|(_, unused)| unused);
-            let loss = flows.loss(problem, prices, overload);
+        let gap_if = |kept: Kept| {
+            let overload = largest(parts(kept).map(|(overload, _)| overload));
+            let unused = parts(kept).map(|(_, unused)| unused);
+            let loss = flows.loss(problem, prices, overload, kept);
             largest([add_up(unused) + loss * (1.0 + OPERATIONS)])
+        };
+        let gap = match (dual > 0.0, flows.totals.any_held) {
+            (true, _) => f64::INFINITY,
+            (false, false) => gap_if(Kept::Insisted),
+            (false, true) => gap_if(Kept::Insisted).min(gap_if(Kept::Held)),
         };
         Self {
             stationarity: number(flows.totals.stationarity),
@@ -176,6 +183,20 @@ impl Demand {
     }
 }
 
+/// The rates that are not scaled down.
+#[derive(Clone, Copy, PartialEq)]
+enum Kept {
+    /// Those that flows insist on.
+    Insisted,
+    /// These, and those of held flows: see [`is_held`].
+    Held,
+}
+
+/// Returns true if less rate would cost a flow far more than its price, as for a flow at its cap.
+fn is_held(demand: &Demand, q: f64, x: Enclosed) -> bool {
+    demand.log_weight().is_none() && demand.is_elastic() && demand.price(x.least) > 2.0 * q
+}
+
 /// The sums over the flows of one link.
 #[derive(Clone, Copy, Default)]
 struct Link {
@@ -185,6 +206,8 @@ struct Link {
     demanded: Sum,
     /// The sum of the rates insisted on.
     insisted: Sum,
+    /// The sum of the rates insisted on, with the largest rates of held flows.
+    held: Sum,
     /// The sum of the excesses of the largest values of x(q) over the least.
     width: f64,
     /// The sum of q·x(q).
@@ -219,10 +242,14 @@ impl Link {
         largest([self.width * self.rounding() + rounding - spare])
     }
 
-    /// Returns the factor by which the elastic part of the demand may exceed the capacity left for
-    /// it, as k − 1.
-    fn overload(&self, capacity: f64) -> f64 {
-        let left = self.insisted.taken_from(capacity);
+    /// Returns the factor by which the part of the demand that is not kept may exceed the capacity left
+    /// for it, as k − 1.
+    fn overload(&self, capacity: f64, kept: Kept) -> f64 {
+        let kept = match kept {
+            Kept::Insisted => &self.insisted,
+            Kept::Held => &self.held,
+        };
+        let left = kept.taken_from(capacity);
         if !self.elastic {
             return if left >= 0.0 { 0.0 } else { f64::INFINITY };
         }
@@ -242,6 +269,8 @@ struct Totals {
     spending: f64,
     /// The sum Σ w of the demands whose loss has a closed form.
     log_weight: Sum,
+    /// Whether there is a held flow.
+    any_held: bool,
 }
 
 impl Totals {
@@ -264,12 +293,18 @@ impl Totals {
         self.log_weight.add(demand.log_weight().unwrap_or(0.0));
         let least = demand.least();
         let enclosed = Enclosed::new(demand, q);
+        let is_held = is_held(demand, q, enclosed);
+        self.any_held |= is_held;
+        let held = if is_held { enclosed.most } else { least };
         for &link in path {
             let link = &mut links[link as usize];
             link.load += rate;
             link.demanded.add(enclosed.least);
             if least > 0.0 {
                 link.insisted.add(least);
+            }
+            if held > 0.0 {
+                link.held.add(held);
             }
             link.width += enclosed.most - enclosed.least;
             link.spending += spending;
@@ -284,6 +319,7 @@ impl AddAssign for Totals {
         self.stationarity = self.stationarity.max(other.stationarity);
         self.spending += other.spending;
         self.log_weight += other.log_weight;
+        self.any_held |= other.any_held;
     }
 }
 
@@ -292,6 +328,7 @@ impl AddAssign for Link {
         self.load += other.load;
         self.demanded += other.demanded;
         self.insisted += other.insisted;
+        self.held += other.held;
         self.width += other.width;
         self.spending += other.spending;
         self.flows += other.flows;
@@ -334,7 +371,7 @@ impl Flows {
     }
 
     /// Returns an upper bound of Σ loss, for rates scaled down by 1 + `overload`.
-    fn loss(&self, problem: &Problem, prices: &[f64], overload: f64) -> f64 {
+    fn loss(&self, problem: &Problem, prices: &[f64], overload: f64, kept: Kept) -> f64 {
         if overload == 0.0 || !overload.is_finite() {
             return overload;
         }
@@ -343,12 +380,15 @@ impl Flows {
         let others =
             flows.filter(|(_, demand)| demand.log_weight().is_none() && demand.is_elastic());
         log + add_up(others.map(|(path, demand)| {
+            let q = path_price(path, prices);
+            let x = Enclosed::new(demand, q);
+            if kept == Kept::Held && is_held(demand, q, x) {
+                return 0.0;
+            }
             // The utility is `Log` of the part above the floor.
             if let Demand::Contract { weight, limit: f64::INFINITY, .. } = *demand {
                 return weight * libm::log1p(overload) * (1.0 + OPERATIONS);
             }
-            let q = path_price(path, prices);
-            let x = Enclosed::new(demand, q);
             let least = demand.least();
             let scaled = least + (x.least - least).max(0.0) / (1.0 + overload);
             let cut = (x.most - least) * (overload / (1.0 + overload));

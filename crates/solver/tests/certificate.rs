@@ -138,6 +138,37 @@ fn what_a_contract_insists_on_is_not_scaled() {
     }
 }
 
+/// Twenty thousand flows at their caps take a fifth of a link, and one flow the rest. The rounding of the
+/// load is not charged at the marginal utility of the flows at their caps.
+#[test]
+fn flows_at_their_caps_do_not_loosen_the_gap() {
+    let (weight, cap) = (24e3, 1e5);
+    let mut demands = vec![Demand::Capped { weight, cap }; 20_000];
+    demands.push(Demand::Log { weight });
+    let routes = Routes::new(1, vec![[0]; 20_001]).unwrap();
+    let problem = Problem::new(routes, vec![1e10], demands).unwrap();
+    let solution = solve(&problem, &Settings::default());
+    assert_eq!(solution.status, Status::Solved, "{:?}", solution.certificate);
+    assert!((solution.rates[20_000] / 8e9 - 1.0).abs() < 1e-9);
+}
+
+/// Two capped flows and one of 1/q ask δ more than their link of 3. The optimum is not further away than the
+/// gap, which is that of the last flow alone.
+#[test]
+fn what_a_cap_holds_is_not_scaled() {
+    let capped = Demand::Capped { weight: 1e6, cap: 1.0 };
+    let demands = vec![capped, capped, Demand::Log { weight: 1.0 }];
+    let problem = Problem::new(Routes::new(1, [[0], [0], [0]]).unwrap(), vec![3.0], demands);
+    let problem = problem.unwrap();
+    for excess in [0.1f64, 1e-3, 1e-5] {
+        let rate = 1.0 + excess;
+        let found = Certificate::new(&problem, &[1.0, 1.0, rate], &[1.0 / rate]);
+        let exact = excess.ln_1p() - excess / rate;
+        assert!(found.gap >= exact, "{excess}: {found:?}");
+        assert!(found.gap < exact + 1e-13 + 1e-9 * exact, "{excess}: {found:?}");
+    }
+}
+
 /// Rates that no price lowers are more than the link: no scaling makes them feasible.
 #[test]
 fn an_overload_of_fixed_rates_has_no_finite_gap() {

@@ -13,7 +13,7 @@ from ._scenario import Engine, Scenario, listed, load
 from ._show import Fraction, counting
 from ._threads import on_all_cores
 
-CLASSES = ["met", "finding", "open", "ours", "FAILED"]
+CLASSES = ["met", "finding", "open", "ours", "unjudged", "FAILED"]
 """The classes of expectations, from the best to the worst."""
 
 
@@ -37,13 +37,14 @@ class Reproduction:
         """The worst class of an expectation.
 
         ``"met"``; ``"finding"``, ``"open"`` or ``"ours"`` for a known failure, whose reason is in
-        the scenario; ``"FAILED"`` for another one.
+        the scenario; ``"unjudged"`` after a live run that the machine did not keep up with;
+        ``"FAILED"`` for another one.
         """
         return max((str(c.summary["class"]) for c in self.comparisons), key=CLASSES.index)
 
     def __bool__(self) -> bool:
         """Return whether each expectation is met or known to fail."""
-        return self.verdict != "FAILED"
+        return self.verdict not in ("unjudged", "FAILED")
 
     def __repr__(self) -> str:
         """Return id, points and verdict."""

@@ -238,7 +238,7 @@ class Comparison:
         `with_`, the recorded figure of a known failure still has to be met here, while ``accord
         run`` ignores it after ``--seed`` and ``--set``.
         """
-        return self.verdict != "FAILED"
+        return self.verdict not in ("unjudged", "FAILED")
 
     @property
     def verdict(self) -> str:

@@ -161,11 +161,15 @@ impl New {
         ) -> Result<T, DraftError> {
             value.parse().map_err(|e: T::Err| DraftError::new(argument, value, e))
         }
+        fn whole(argument: &'static str, value: &str) -> Result<usize, DraftError> {
+            let wrong = |_| DraftError::new(argument, value, "expected a whole number above zero");
+            value.parse().map_err(wrong)
+        }
         match argument {
             "template" => self.template = value.into(),
-            "flows" => self.flows = Some(read("flows", value)?),
-            "hops" => self.hops = Some(read("hops", value)?),
-            "pods" => self.pods = Some(read("pods", value)?),
+            "flows" => self.flows = Some(whole("flows", value)?),
+            "hops" => self.hops = Some(whole("hops", value)?),
+            "pods" => self.pods = Some(whole("pods", value)?),
             "rate" => self.rate = read("rate", value)?,
             "delay" => self.delay = Some(read("delay", value)?),
             "controller" => self.controller = value.into(),

@@ -94,7 +94,7 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
                 let own = state.demand(flow).mean_rate().unwrap_or(rate) * time;
                 let packet = 8.0 * f.packet.as_f64().max(1.0);
                 let sent = own.min(first).max(bits) / packet;
-                // What the first queue drops crosses no link, but takes its time.
+                // Drops of the first queue cross no link, but take its time.
                 sum.work += UNRESPONSIVE * (own / packet - sent).max(0.0);
                 (sent + packets * (there - 1.0), UNRESPONSIVE)
             }

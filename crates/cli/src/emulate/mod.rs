@@ -16,7 +16,7 @@ use crate::source::load;
 use accord::draft::quote;
 use accord::language::File;
 use accord::live::{Programs, Way, emulate};
-use accord::report::{Class, FileError, Lock, Tally, check_place, checks, checks_table, table};
+use accord::report::{FileError, Lock, Tally, check_place, checks, checks_table, table};
 use accord::scenario::{Engine, Scenario};
 use accord::units::{Duration, Rate};
 use accord::{Catalogue, set};
@@ -312,7 +312,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         crate::live::fit(&outcome.runs)?;
     }
     let classes = outcome.checks.iter().map(|c| c.class);
-    Ok(Tally::of(classes).worst() != Class::Failed)
+    Ok(Tally::of(classes).worst().passes())
 }
 
 /// Returns the scenario of a file that has one.

@@ -10,7 +10,7 @@ use crate::args::Solve;
 use crate::fail::Failure;
 use crate::output;
 use crate::progress::{Convergence, interrupted};
-use accord::solver::{Progress, Settings, Status, max_min, solve_watched};
+use accord::solver::{ProblemError, Progress, Settings, Status, max_min, solve_watched};
 use answer::Answer;
 use network::Network;
 use std::ops::ControlFlow;
@@ -22,7 +22,13 @@ pub fn run(args: Solve) -> Result<bool, Failure> {
     let answer = if args.max_min {
         let (found, seconds) = timed(|| max_min(problem));
         let found = found.map_err(|e| {
-            let e = Failure::new(format!("{}: {e}", args.network.display()));
+            let what = match e {
+                ProblemError::WrongDemand { flow, expected } => {
+                    format!("flow \"{}\": {expected}", network.flows[flow])
+                }
+                other => other.to_string(),
+            };
+            let e = Failure::new(format!("{}: {what}", args.network.display()));
             e.hint("remove --max-min, or give these flows the utility log")
         })?;
         Answer::of_max_min(problem, found, seconds)

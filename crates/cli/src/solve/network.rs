@@ -188,7 +188,12 @@ impl<'a> Demands<'a> {
             "vegas" => {
                 let alpha = positive("alpha_bps", need("alpha_bps")?)?;
                 let delay = positive("delay_s", need("delay_s")?)?;
-                Demand::vegas(alpha, delay, or("error", 0.0))
+                let error = or("error", 0.0);
+                if !error.is_finite() || error <= -1.0 {
+                    let e = format!("error is {error}; it must be finite, and above -1");
+                    return Err(self.table.wrong(row, e));
+                }
+                Demand::vegas(alpha, delay, error)
             }
             "reno" => {
                 let packet = positive("packet_bytes", or("packet_bytes", 1500.0))?;

@@ -221,8 +221,11 @@ impl<'a> Dossier<'a> {
 
 fn said(margin: &crate::plan::Margin) -> String {
     let gain = match margin.gain {
-        g if !g.is_finite() || g <= 0.0 => "no gain makes it cycle".to_string(),
-        g => format!("gain margin {g:.2} ({:.1} dB)", 20.0 * g.log10()),
+        g if g.is_finite() && g > 0.0 => {
+            format!("gain margin {g:.2} ({:.1} dB)", 20.0 * g.log10())
+        }
+        _ if margin.stable => "no larger gain makes it cycle".to_string(),
+        _ => "no smaller gain makes it stable".to_string(),
     };
     let delay = if margin.delay.is_finite() {
         show::quantity(margin.delay, accord::scenario::MetricUnit::Seconds)

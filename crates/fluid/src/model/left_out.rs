@@ -4,7 +4,7 @@ use super::{Class, Model, is_left_out};
 use crate::discipline::Discipline;
 use crate::law::Control;
 use crate::path::Path;
-use accord_family::{BaseRtt, GivesUp, QueueLaw, WindowLaw};
+use accord_family::{BaseRtt, GivesUp, QueueLaw, Reads, WindowLaw};
 use accord_record::Notes;
 use accord_scenario::{Flow, Limit, Link};
 use accord_traffic::Demand;
@@ -138,10 +138,13 @@ impl Model<'_> {
             let fits = there().map(wanted).sum::<f64>() <= kept;
             let (mut flows, mut round_trips) = (0.0, 0.0);
             for (class, path) in there() {
+                // Marks that are a price are not losses.
+                let priced = matches!(class.control.dynamics.reads, Reads::Marks { .. })
+                    && self.rule(q, network.rate[link]).marks;
                 let reacts = match class.control.dynamics.law {
                     WindowLaw::Reno | WindowLaw::Cubic { .. } => true,
                     WindowLaw::Unresponsive => false,
-                    _ => !fits,
+                    _ => !fits && !priced,
                 };
                 if reacts {
                     let many = class.members.len() as f64;

@@ -4,16 +4,19 @@ import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirro
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { toml } from "@codemirror/legacy-modes/mode/toml";
 import { lintGutter, setDiagnostics } from "@codemirror/lint";
-import { EditorState } from "@codemirror/state";
+import { Compartment, EditorState } from "@codemirror/state";
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { completions } from "./complete.js";
 
+/** A colour of lines for letters, which need more contrast. */
+const letters = (line) => `color-mix(in srgb, var(--line-${line}) 70%, var(--text))`;
+
 const colours = HighlightStyle.define([
   { tag: tags.comment, color: "var(--soft)", fontStyle: "italic" },
-  { tag: [tags.string, tags.special(tags.string)], color: "var(--line-2)" },
-  { tag: [tags.number, tags.bool, tags.atom], color: "var(--line-1)" },
-  { tag: [tags.propertyName, tags.variableName], color: "var(--line-0)" },
+  { tag: [tags.string, tags.special(tags.string)], color: letters(2) },
+  { tag: [tags.number, tags.bool, tags.atom], color: letters(1) },
+  { tag: [tags.propertyName, tags.variableName], color: letters(0) },
   { tag: [tags.heading, tags.bracket], color: "var(--text)", fontWeight: "600" },
 ]);
 
@@ -29,13 +32,14 @@ export class Editor {
       { key: "Mod-Enter", run: () => (run(), true) },
       { key: "Mod-s", run: () => (save(), true), preventDefault: true },
     ];
+    this.past = new Compartment();
     this.view = new EditorView({
       parent,
       state: EditorState.create({
         extensions: [
           keymap.of([...keys, ...defaultKeymap, ...historyKeymap, indentWithTab]),
           lineNumbers(),
-          history(),
+          this.past.of(history()),
           drawSelection(),
           highlightActiveLine(),
           lintGutter(),
@@ -43,7 +47,7 @@ export class Editor {
           syntaxHighlighting(colours),
           autocompletion({ override: [source] }),
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": "Scenario" }),
+          EditorView.contentAttributes.of({ "aria-label": "Scenario", "aria-description": "Escape and then Tab leave the editor." }),
           EditorView.updateListener.of((update) => update.docChanged && changed()),
         ],
       }),
@@ -57,6 +61,12 @@ export class Editor {
   set text(text) {
     this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text }, selection: { anchor: 0 } });
     this.view.scrollDOM.scrollTop = 0;
+  }
+
+  /** Forgets all changes, so that Undo does not lead back to the text of another place. */
+  forget() {
+    this.view.dispatch({ effects: this.past.reconfigure([]) });
+    this.view.dispatch({ effects: this.past.reconfigure(history()) });
   }
 
   /** Scrolls to a position, which is at the top then. */

@@ -65,6 +65,8 @@ export class ExercisePanel {
   async grade() {
     const { lesson, student } = this;
     const answer = Number(this.answer.value);
+    // The message about an earlier answer.
+    this.say("");
     try {
       const grade = await api.grade(lesson, student, answer);
       this.work.attempt(student, lesson, answer, grade.right);
@@ -75,7 +77,7 @@ export class ExercisePanel {
   }
 
   show(grade) {
-    this.verdict.textContent = grade?.message ?? "";
+    this.verdict.replaceChildren(...nodes(grade?.message ?? ""));
     this.verdict.classList.toggle("pass", grade?.right === true);
     this.verdict.classList.toggle("fail", grade?.right === false);
     const all = this.work.of(this.student).attempts[this.lesson] ?? [];

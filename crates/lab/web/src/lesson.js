@@ -8,10 +8,10 @@ export const nodes = (text) => text.split("`").map((part, i) => (i % 2 ? element
 export class LessonPanel {
   /**
    * `work` records guesses, for the student that `student()` returns. `hide(hidden)` hides and shows the results,
-   * `open(id)` opens another lesson, and `failed(error)` shows an error.
+   * `open(id)` opens another lesson, and `say(text)` and `failed(error)` show a message.
    */
-  constructor(root, { work, student, hide, open, failed }) {
-    Object.assign(this, { root, work, student, hide, openOther: open, failed });
+  constructor(root, { work, student, hide, open, say, failed }) {
+    Object.assign(this, { root, work, student, hide, openOther: open, say, failed });
   }
 
   /** Shows a lesson. Null, and what is no lesson, hides the panel. `asks` is true if its results are hidden until the reader has guessed. */
@@ -74,6 +74,8 @@ export class LessonPanel {
     skip.hidden = !this.asks;
     const submit = (event) => {
       event.preventDefault();
+      // The message about an earlier guess.
+      this.say("");
       this.judge(Number(new FormData(this.form).get("guess")), this.id).catch(this.failed);
     };
     return element("form", { class: "guess", onsubmit: submit }, element("p", {}, ...nodes(ask)), field, element("span", { class: "buttons" }, element("button", { type: "submit" }, "Guess"), skip));

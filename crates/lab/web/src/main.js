@@ -66,6 +66,7 @@ class Laboratory {
       student: () => this.exercise.student,
       hide: (hidden) => document.body.classList.toggle("guessing", hidden),
       open: (id) => this.mayLeave() && this.openEntry(id),
+      say: message,
       failed,
     });
     this.result = new Result(this.axes, [
@@ -79,7 +80,7 @@ class Laboratory {
     this.entries = entries;
     this.fill(entries);
     this.showFile(start.file);
-    const actions = { run: () => this.run(), stop: () => this.stop(), save: () => this.save(), "save-as": () => this.saveAs(), download: () => this.download(), link: () => this.link(), measured: () => this.forget(), original: () => this.original() };
+    const actions = { run: () => this.run(), stop: () => this.halt(), save: () => this.save(), "save-as": () => this.saveAs(), download: () => this.download(), link: () => this.link(), measured: () => this.forget(), original: () => this.original() };
     for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
     byId("point").addEventListener("change", () => this.run());
     onThemeChange(() => this.results().forEach((result) => result.time?.redraw()));
@@ -205,12 +206,14 @@ class Laboratory {
    * from which it was made.
    */
   open(place, draft = this.drafts.read(place.key)) {
+    const another = this.place?.key !== place.key;
     this.place = { ...place, from: draft?.from ?? place.base };
     this.tab?.setItem(OPEN, place.id ?? "");
     if (place.file !== undefined) this.tab?.setItem(FILE, place.file);
     byId("save").hidden = place.file === undefined;
     this.opening = true;
     this.editor.text = draft?.text ?? place.base;
+    if (another) this.editor.forget();
     this.opening = false;
     const stale = this.place.from !== place.base ? ` ${place.name} itself has changed since you made them.` : "";
     this.said = draft ? `Your changes to ${place.name} are back.${stale} Original shows it without them.` : "";
@@ -366,7 +369,10 @@ class Laboratory {
   }
 
   all(text) {
-    return this.stream(this.engines(), text);
+    const engines = this.engines();
+    if (engines.length > 0) return this.stream(engines, text);
+    message("No engine is ticked: theory and the fluid engine run.");
+    return this.quick(text);
   }
 
   async stream(engines, text, preview = false) {
@@ -394,7 +400,9 @@ class Laboratory {
       // The check of the text reports mistakes.
       if (!preview) failed(error);
     }
-    if (this.running === running) byId("stop").disabled = true;
+    if (this.running !== running) return;
+    byId("stop").disabled = true;
+    this.result.bar.hidden = true;
   }
 
   /** Asks for a text about the scenario, and shows it with the result. */
@@ -418,6 +426,12 @@ class Laboratory {
     this.running?.abort();
     byId("stop").disabled = true;
     this.result.bar.hidden = true;
+  }
+
+  /** Stops what runs at the reader's wish. */
+  halt() {
+    this.stop();
+    this.result.status.textContent = "stopped";
   }
 
   /** Puts the value of a slider into the text. */
@@ -487,8 +501,9 @@ class Laboratory {
     if (result.run === undefined) return message("This text has no result yet: wait for the run to end.");
     try {
       if (!api.alone) return message(`Written: ${await api.exported(result.run)}`);
-      const { id, page } = await api.page(result.run);
-      hand(`${id}.html`, "text/html", page);
+      const { page } = await api.page(result.run);
+      const { id, name } = result.place;
+      hand(`${id ?? name.split(/[\\/]/).pop().replace(/\.toml$/, "")}.html`, "text/html", page);
     } catch (error) {
       failed(error);
     }

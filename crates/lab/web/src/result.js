@@ -11,7 +11,7 @@ export class Result {
   constructor(axes, buttons) {
     this.axes = axes;
     this.status = element("span", { class: "status", role: "status" });
-    this.bar = element("progress", { max: 1, value: 0, hidden: true });
+    this.bar = element("progress", { max: 1, value: 0, hidden: true, "aria-label": "Progress of the run" });
     this.tables = element("div", { class: "tables" });
     this.notes = element("div", { class: "notes", role: "status" });
     this.plots = element("div", { class: "plots" });

@@ -28,17 +28,27 @@ export class Sliders {
   }
 
   slider(number, i) {
-    const limits = range(number.value, number.text, number.unit);
+    let limits;
+    let known;
+    let moving = false;
     const output = element("output");
     const input = element("input", { type: "range", min: 0, max: 1, step: 0.005, "aria-label": number.path });
     const show = ({ value, text, unit }) => {
+      // A number that was typed or opened gets a range of its own; one of this slider keeps the range.
+      const fresh = text !== known && !moving;
+      if (fresh) limits = range(value, text, unit);
+      known = text;
       output.textContent = unit ? `${text} ${unit}` : text;
-      if (document.activeElement !== input) input.value = positionOf(value, limits);
+      input.setAttribute("aria-valuetext", output.textContent);
+      if (fresh || document.activeElement !== input) input.value = positionOf(value, limits);
     };
     input.addEventListener("input", () => {
       const now = this.found[i];
       const value = String(valueAt(Number(input.value), limits));
-      if (value !== now.text) this.moved(now, value);
+      if (value === now.text) return;
+      moving = true;
+      this.moved(now, value);
+      moving = false;
     });
     show(number);
     return { show, node: element("label", {}, element("span", {}, number.path), input, output) };

@@ -103,6 +103,52 @@ test("a mistake is shown at its place, and mended", async () => {
   await page.waitForSelector(".cm-lintRange-error", { state: "detached" });
 });
 
+test("plots keep their axis of time while lines are hidden", async () => {
+  const key = () => page.locator(".key").first().getByRole("button", { name: "packet", exact: true });
+  const axes = () => page.evaluate(() => window.laboratory.result.time.panels.map(({ plot }) => [plot.scales.x.min, plot.scales.x.max]));
+  await page.click("#run");
+  await ran(small);
+  await key().click();
+  await page.click("#run");
+  await ran(small);
+  assert.equal(await key().getAttribute("aria-pressed"), "false");
+  for (const range of await axes()) assert.deepEqual(range, [0, 10]);
+  await key().click();
+});
+
+test("undo stays within the text that was opened", async () => {
+  await open("02-vegas");
+  const opened = await text();
+  await page.locator(".cm-content").click();
+  await page.keyboard.press("Control+z");
+  assert.equal(await text(), opened);
+  await open("file");
+  assert.equal(await text(), small);
+});
+
+test("a typed number gets a slider around it, with its value in words", async () => {
+  await write(small.replace("10 Mbps", "1000 Mbps"));
+  const slider = page.getByLabel("topology.dumbbell.rate", { exact: true });
+  await slider.focus();
+  await slider.press("ArrowLeft");
+  const rate = Number(/rate = "([0-9.]+) Mbps"/.exec(await text())[1]);
+  assert.ok(rate > 900 && rate < 1000, await text());
+  assert.equal(await slider.getAttribute("aria-valuetext"), `${rate} Mbps`);
+  await write(small);
+  await ran(small);
+});
+
+test("without a ticked engine theory and the fluid engine run, and the page says so", async () => {
+  for (const engine of ["theory", "fluid", "packet"]) await page.uncheck(`#engine-${engine}`);
+  await page.click("#run");
+  await said(/No engine is ticked/);
+  await ran(small);
+  assert.doesNotMatch(await means(), /packet/i);
+  for (const engine of ["theory", "fluid", "packet"]) await page.check(`#engine-${engine}`);
+  await page.click("#run");
+  await ran(small);
+});
+
 test("keys are completed", async () => {
   await page.locator(".cm-content").click();
   await page.keyboard.press("Control+End");
@@ -166,6 +212,7 @@ test("a long run streams, and stops when asked", async () => {
   await page.waitForFunction(() => /packet [1-9]/.test(document.querySelector(".status").textContent));
   await page.click("#stop");
   await page.waitForFunction(() => document.querySelector("#stop").disabled);
+  assert.equal(await page.locator(".status").first().innerText(), "stopped");
   await page.check("#engine-fluid");
   await write(small);
   await ran(small);

@@ -362,7 +362,8 @@ test("a result is downloaded as its page, and an exercise is graded", { skip }, 
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Export" }).first().click();
   const saved = await download;
-  assert.equal(saved.suggestedFilename(), "lab.html");
+  const { id, name } = await page.evaluate(() => window.laboratory.place);
+  assert.equal(saved.suggestedFilename(), `${id ?? name.replace(/\.toml$/, "")}.html`);
   assert.match(readFileSync(await saved.path(), "utf8"), /<title>Mine/);
   const graded = await page.evaluate(async () => {
     const { exercise } = window.laboratory;

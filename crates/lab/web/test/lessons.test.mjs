@@ -126,6 +126,7 @@ test("attempts are recorded by name, handed in, and graded by the program", asyn
       await page.getByLabel("Answer").fill(String(answer));
       await button("Check").click();
       await page.locator(`#exercise .verdict.${verdict}`).waitFor();
+      assert.doesNotMatch(await page.locator("#exercise .verdict").innerText(), /`/);
     }
     assert.match(await page.locator("#exercise .record").innerText(), /0\.5, .* Attempt 2 was right/);
     const download = page.waitForEvent("download");

@@ -34,7 +34,7 @@ export function draw(pen, figure, width, height) {
   }
   top = key(pen, figure, width, top, size);
   const left = figure.boxes ? 8 : 8 + size * 4.2;
-  const right = width - 10;
+  const right = Math.max(left, width - 10);
   const bottom = height - size * (x.label ? 3.4 : 1.9);
   const place = ({ min, max, log }, from, to) => {
     const f = log ? Math.log10 : (v) => v;

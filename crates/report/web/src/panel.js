@@ -107,11 +107,12 @@ export class Panel {
 
   /** Draws anew: at first, for other colours, for another axis. */
   draw(width = this.body.clientWidth) {
-    const keep = this.plot && { min: this.plot.scales.x.min, max: this.plot.scales.x.max };
+    // The plot takes a range at the end of a task only, and this may be its second drawing in one.
+    const keep = this.plot && this.section.range;
     this.plot?.destroy();
     const { series, data, bands } = this.series();
     this.plot = new uPlot(this.options(theme(), series, bands, width), data, this.body);
-    if (keep) this.plot.setScale("x", keep);
+    if (keep) this.plot.setScale("x", { min: keep[0], max: keep[1] });
   }
 
   /** Draws other values of the same lines. */
