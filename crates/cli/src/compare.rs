@@ -1,13 +1,15 @@
 //! `accord compare`: comparisons of run directories and sweeps.
 
-use crate::fail::Failure;
+use crate::fail::{Failure, unwritable};
 use crate::output::{data, json, note, prose, style};
+use accord::files::write;
 use accord::report::{
-    Stored, Versus, check_comparison_place, comparison_page, comparison_record, differences,
-    load_stored, pair_measured, versus, versus_table, write_comparison_dir,
+    Markup, Stored, Versus, check_comparison_place, comparison_page, comparison_record, differences,
+    load_stored, pair_measured, versus, versus_cells, versus_table, write_comparison_dir,
 };
 use accord::scenario::Engine;
-use std::path::PathBuf;
+use accord::units::Words;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -24,6 +26,9 @@ pub struct Args {
     /// Writes a page, and the values as JSON, into this directory.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
+    /// Also writes the table to this file, as Markdown (.md), LaTeX (.tex) or CSV (.csv).
+    #[arg(long, value_name = "FILE")]
+    pub table: Option<PathBuf>,
     /// Prints a table per point of a sweep.
     #[arg(long)]
     pub details: bool,
@@ -36,6 +41,8 @@ pub struct Args {
 }
 
 pub fn run(args: &Args) -> Result<bool, Failure> {
+    let table = args.table.as_deref().map(|path| Ok::<_, Failure>((path, markup(path)?)));
+    let table = table.transpose()?;
     if let Some(dir) = &args.output {
         check_comparison_place(dir)?;
     }
@@ -77,6 +84,13 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
             data(format_args!("\n{}", versus_table(versus, style()).trim_end()))?;
         }
     }
+    if let Some((path, markup)) = table {
+        let text = versus_cells(&all).text(markup);
+        write(path, text.as_bytes()).map_err(unwritable(path))?;
+        if !args.quiet {
+            note(format_args!("table: {}", path.display()));
+        }
+    }
     if !args.quiet && !alone.is_empty() {
         let labels: Vec<String> = alone.iter().take(4).map(Versus::label).collect();
         note(format_args!(
@@ -102,4 +116,15 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         }
     }
     Ok(true)
+}
+
+/// Returns the language of a table, by the name of its file.
+fn markup(path: &Path) -> Result<Markup, Failure> {
+    let ending = path.extension().and_then(|e| e.to_str());
+    ending.and_then(|e| Markup::read_word(e).ok()).ok_or_else(|| {
+        let why = format!("--table: the format of {} is unknown", path.display());
+        let endings = Markup::words().into_iter().map(|word| format!(".{word}"));
+        let endings: Vec<String> = endings.collect();
+        Failure::new(why).hint(format!("expected a name that ends in {}", endings.join(", ")))
+    })
 }

@@ -95,18 +95,11 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     }
     let errors = columns.len() > 1;
     let mut table = new_table(style);
-    let mut header = vec!["flow or link".to_string(), "metric".into()];
-    header.extend(columns.iter().map(|c| match c.label.rsplit_once(": ") {
-        // The directory is above the engine.
+    // The directory is above the engine.
+    let (lines, right) = lines(columns, rows, |label| match label.rsplit_once(": ") {
         Some((of, engine)) => format!("{}\n{}", show::clean(of, 24), show::clean(engine, 24)),
-        None => show::clean(&c.label, 24),
-    }));
-    if errors {
-        header.extend(["error".into(), "verdict".into()]);
-    }
-    let mut lines = vec![header];
-    lines.extend(cells(columns, rows, errors));
-    let right = drop_empty(&mut lines, 2..2 + columns.len() + usize::from(errors));
+        None => show::clean(label, 24),
+    });
     let verdicts = errors && rows.iter().any(|row| !agreement(row).is_empty());
     let missing = lines.iter().flatten().any(|cell| cell == show::NONE);
     fill(&mut table, lines);
@@ -131,6 +124,25 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
         text += ALL_SAME;
     }
     paint(text, style)
+}
+
+/// Returns the heading and the rows of a comparison, without empty columns, and the columns of numbers.
+/// `name` makes the heading of a column of its label.
+pub(crate) fn lines(
+    columns: &[Column],
+    rows: &[Row],
+    name: impl Fn(&str) -> String,
+) -> (Vec<Vec<String>>, std::ops::Range<usize>) {
+    let errors = columns.len() > 1;
+    let mut header = vec!["flow or link".to_string(), "metric".into()];
+    header.extend(columns.iter().map(|c| name(&c.label)));
+    if errors {
+        header.extend(["error".into(), "verdict".into()]);
+    }
+    let mut lines = vec![header];
+    lines.extend(cells(columns, rows, errors));
+    let right = drop_empty(&mut lines, 2..2 + columns.len() + usize::from(errors));
+    (lines, right)
 }
 
 /// Returns the cells of rows: the subject (unless it is that of the row above), the metric, the values, and

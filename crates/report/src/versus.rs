@@ -1,11 +1,14 @@
 //! Comparison of run directories and sweeps: points matched by label, with a chosen reference.
 
+use crate::cells::Cells;
 use crate::compare::{Column, Row, columns, rows, with_values};
 use crate::files::{LoadedRun, Stored};
 use crate::json::{FORMAT_VERSION, row_records, settings_record};
 use crate::show;
 use crate::style::Style;
-use crate::table::{DIFFERS, agreement, align_right, comparison, fill, finish, new_table, paint};
+use crate::table::{
+    DIFFERS, agreement, align_right, comparison, fill, finish, lines, new_table, paint,
+};
 use accord_record::Run;
 use accord_scenario::Engine;
 use serde_json::{Value, json};
@@ -140,9 +143,8 @@ fn is_named(label: &str, text: &str) -> bool {
     label == text || parts.is_some_and(|(dir, engine)| dir == text || engine == text)
 }
 
-/// Returns points at a glance: the number of rows that differ, and the row that is farthest from
-/// the reference.
-pub fn differences(all: &[Versus], style: Style) -> String {
+/// Returns the heading and a line per point, at a glance.
+fn glances(all: &[Versus]) -> Vec<Vec<String>> {
     let header = ["point", "rows", "differ", "farthest", "error"].map(String::from);
     let mut lines = vec![header.to_vec()];
     lines.extend(all.iter().map(|versus| {
@@ -150,6 +152,13 @@ pub fn differences(all: &[Versus], style: Style) -> String {
         cells[0] = show::clean(&cells[0], 60);
         cells.to_vec()
     }));
+    lines
+}
+
+/// Returns points at a glance: the number of rows that differ, and the row that is farthest from
+/// the reference.
+pub fn differences(all: &[Versus], style: Style) -> String {
+    let lines = glances(all);
     let mut table = new_table(style);
     fill(&mut table, lines);
     align_right(&mut table, 1..3);
@@ -169,6 +178,27 @@ pub fn versus_table(versus: &Versus, style: Style) -> String {
     let label = versus.label();
     let head = if label.is_empty() { label } else { format!("{label}\n") };
     head + &comparison(&versus.columns, style)
+}
+
+/// Returns the table of a comparison for a paper or a page: the rows of one point, or a row per point of
+/// a sweep.
+pub fn versus_cells(all: &[Versus]) -> Cells {
+    let (mut lines, names) = match all {
+        [one] => {
+            let named = |label: &str| show::clean(label, 60);
+            let (mut lines, _) = lines(&one.columns, &one.rows(), named);
+            // Every row names its flow or link.
+            for i in 1..lines.len() {
+                if lines[i][0].is_empty() {
+                    lines[i][0] = lines[i - 1][0].clone();
+                }
+            }
+            (lines, 2)
+        }
+        _ => (glances(all), 1),
+    };
+    let head = lines.remove(0);
+    Cells { head, rows: lines, names }
 }
 
 /// Returns the record of a comparison, for `--json`.
