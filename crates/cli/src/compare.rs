@@ -4,8 +4,9 @@ use crate::fail::{Failure, unwritable};
 use crate::output::{data, json, note, prose, style};
 use accord::files::write;
 use accord::report::{
-    Markup, Stored, Versus, check_comparison_place, comparison_page, comparison_record, differences,
-    load_stored, pair_measured, versus, versus_cells, versus_table, write_comparison_dir,
+    Markup, Stored, Versus, check_comparison_place, comparison_page, comparison_record,
+    differences, load_stored, pair_measured, unpaired, versus, versus_cells, versus_table,
+    write_comparison_dir,
 };
 use accord::scenario::Engine;
 use accord::units::Words;
@@ -23,6 +24,10 @@ pub struct Args {
     /// The engines to compare, separated by commas; by default all.
     #[arg(short, long, value_delimiter = ',', value_parser = crate::names::engine(), hide_possible_values = true)]
     pub engine: Vec<Engine>,
+    /// The group of the runs that measurements are compared with; by default the only one, or that of
+    /// the same name.
+    #[arg(long, value_name = "NAME")]
+    pub group: Option<String>,
     /// Writes a page, and the values as JSON, into this directory.
     #[arg(short, long, value_name = "DIR")]
     pub output: Option<PathBuf>,
@@ -48,7 +53,12 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     }
     let stored = args.runs.iter().map(|dir| load_stored(dir));
     let mut stored: Vec<Stored> = stored.collect::<Result<_, _>>()?;
-    pair_measured(&mut stored);
+    pair_measured(&mut stored, args.group.as_deref()).map_err(|known| {
+        let name = args.group.as_deref().unwrap_or_default();
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        let why = format!("no run here has a group \"{name}\"");
+        Failure::new(why).hint(format!("groups of the runs: {known}"))
+    })?;
     let reference = args.reference.as_deref();
     let all = versus(&stored, &args.engine, reference).map_err(|names| {
         let name = reference.unwrap_or_default();
@@ -98,6 +108,12 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
             alone.len(),
             alone.len() + all.len(),
             labels.join("; ")
+        ));
+    }
+    if let Some(groups) = unpaired(&stored).filter(|_| !args.quiet) {
+        note(format_args!(
+            "the measurements share no row with a run: --group NAME names the group to compare them with, of {}",
+            groups.join(", ")
         ));
     }
     if !args.quiet {

@@ -105,24 +105,44 @@ pub fn versus<'a>(
 /// The name of the group of a measurement for which none is given.
 pub const UNNAMED: &str = "all";
 
-/// Gives the flows of measurements the name of the other runs' group so that they share its rows. Does so
-/// only if the measurements have no given group and the other runs have exactly one.
-pub fn pair_measured(stored: &mut [Stored]) {
+/// Gives the flows of measurements the name of a group of the other runs so that they share its rows: that
+/// of `group`, or else of the only one if the measurements have no given group.
+///
+/// # Errors
+/// Fails with the names of the groups if there is no `group` among them.
+pub fn pair_measured(stored: &mut [Stored], group: Option<&str>) -> Result<(), Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for point in stored.iter().flat_map(|s| &s.points).filter(|point| !point.is_measured()) {
         names.extend(point.manifest.scenario.groups.iter().map(|group| group.name.clone()));
     }
-    names.dedup();
-    let [name] = &names[..] else {
-        return;
+    let once: Vec<String> =
+        show::once(names.iter().map(String::as_str)).into_iter().map(String::from).collect();
+    let name = match (group, &once[..]) {
+        (Some(group), _) if !once.iter().any(|name| name == group) => return Err(once),
+        (Some(group), _) => group.to_string(),
+        (None, [name]) => name.clone(),
+        (None, _) => return Ok(()),
     };
     for point in stored.iter_mut().flat_map(|s| &mut s.points).filter(|point| point.is_measured()) {
-        if let [group] = &mut point.manifest.scenario.groups[..]
-            && group.name == UNNAMED
+        if let [own] = &mut point.manifest.scenario.groups[..]
+            && (group.is_some() || own.name == UNNAMED)
         {
-            group.name.clone_from(name);
+            own.name.clone_from(&name);
         }
     }
+    Ok(())
+}
+
+/// Returns the groups of runs, if there are measurements beside them that share none of these.
+pub fn unpaired(stored: &[Stored]) -> Option<Vec<&str>> {
+    let points = stored.iter().flat_map(|s| &s.points);
+    let (measured, runs): (Vec<_>, Vec<_>) = points.partition(|point| point.is_measured());
+    let [own, names] = [measured, runs].map(|points| {
+        let groups = points.into_iter().flat_map(|point| &point.manifest.scenario.groups);
+        show::once(groups.map(|group| group.name.as_str()))
+    });
+    let apart = !own.is_empty() && !names.is_empty() && !names.iter().any(|n| own.contains(n));
+    apart.then_some(names)
 }
 
 fn columns_of<'a>(point: &'a LoadedRun, name: &str, engines: &[Engine]) -> Vec<Column<'a>> {
