@@ -153,7 +153,7 @@ measures = ["utilisation"]
 /// Resolves the rules of the pack with these texts, and those of a user.
 fn ruled(pack: &str, scenario: &str, rules: &[Rule]) -> Result<Vec<Requirement>, String> {
     let plan = plan(pack, scenario)?;
-    resolve(&[plan], rules, Tier::Quick).map_err(|e| e.to_string())
+    resolve(&[plan], rules, Tier::Quick, 1).map_err(|e| e.to_string())
 }
 
 /// Opens and plans the pack with these texts.
@@ -349,7 +349,7 @@ fn every_pack_has_rules_for_every_section_that_it_measures() {
             let order = order(&pack, tier, &catalogue);
             let plan = Plan::of(pack.clone(), &order, &catalogue);
             let plan = plan.unwrap_or_else(|e| panic!("{}: {e}", pack.name));
-            let found = resolve(&[plan], &[], tier).unwrap_or_else(|e| panic!("{e}"));
+            let found = resolve(&[plan], &[], tier, 1).unwrap_or_else(|e| panic!("{e}"));
 
             assert!(!found.is_empty(), "{}", pack.name);
         }

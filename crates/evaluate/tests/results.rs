@@ -153,7 +153,7 @@ fn evaluation_of(pack: &str, engine: Engine, subjects: &[&str], seed: u64) -> Ev
     };
     let plan = Plan::of(pack, &order, &catalogue).expect("it fits");
     let plans = std::slice::from_ref(&plan);
-    let requirements = resolve(plans, &[], order.tier).expect("the rules are about something");
+    let requirements = resolve(plans, &[], order.tier, 1).expect("the rules are about something");
     let attempt = |trial| attempt(&plan, trial, engine, &Options::default(), None, &mut Quiet);
     let measured: Vec<Measured> =
         (plan.trials.iter()).map(|trial| attempt(trial).expect("no interruption")).collect();
@@ -182,7 +182,7 @@ fn a_dossier_says_what_was_asked_and_measured() {
 fn junit_is_well_formed_and_counts() {
     let evaluation = evaluation(&["newreno", "vegas"], 1);
     let verdicts = verdicts(&evaluation, None);
-    let text = junit(&evaluation, &verdicts);
+    let text = junit("accord evaluate", &verdicts);
     let document = roxmltree::Document::parse(&text).expect("well-formed");
     let root = document.root_element();
     assert_eq!(root.tag_name().name(), "testsuites");
@@ -324,7 +324,7 @@ fn junit_skips_what_has_no_value() {
     let verdicts = verdicts(&evaluation, None);
     let skipped = verdicts.iter().filter_map(|v| v.skipped.as_deref());
     assert_eq!(skipped.collect::<Vec<_>>(), ["no value in 3 of 3 runs"; 2]);
-    let text = junit(&evaluation, &verdicts);
+    let text = junit("accord evaluate", &verdicts);
     assert_eq!(text.matches("<skipped").count(), 2, "{text}");
 }
 
@@ -499,7 +499,7 @@ fn a_rule_passes_fails_or_is_open() {
             measure: "loss".into(),
         };
         let (source, because) = ("ours".to_string(), String::new());
-        let requirement = Requirement { key, bound, value, source, because };
+        let requirement = Requirement { key, bound, value, source, because, asked: false };
         let values = vec![(1..).zip(values.iter().copied()).collect()];
         let (point, unit) = (String::new(), MetricUnit::Ratio);
         let (without, unrecorded) = (vec![0], None);

@@ -19,7 +19,7 @@ pub struct Args {
     pub subject: Option<String>,
     /// Evaluates all controllers and queue disciplines by all packs, on one page without a total score. The
     /// first line says how long it takes.
-    #[arg(long, conflicts_with_all = ["subject", "against", "require", "fail_on", "rules", "baseline", "junit", "annotations", "details"])]
+    #[arg(long, conflicts_with = "subject")]
     pub all: bool,
     /// Runs this shell command at the far end of a subject that is a command. Without it, the far end leads
     /// into the host's network.
