@@ -288,6 +288,32 @@ fn wrong_rules_have_errors_with_their_place() {
     assert!(found.contains("at least 50 %, ours"), "{found}");
 }
 
+/// A rule of a user that no run can decide is refused, with its place, and one of the pack stays.
+#[test]
+fn rules_that_no_run_decides_are_refused() {
+    let error = |change: &dyn Fn(&mut Plan), judged: usize| {
+        let mut plan = plan(PACK, SCENARIO).expect("it fits");
+        let subjects = plan.cases[0].impossible.len();
+        plan.cases[0].impossible.resize(subjects.max(2), None);
+        change(&mut plan);
+        let mut asked = Asked::default();
+        asked.require("--require", "mine/one: utilisation > 50 %").expect("a rule");
+        let found = resolve(&[plan], &asked.rules, Tier::Quick, judged);
+        found.map(|found| found.len()).map_err(|e| e.to_string())
+    };
+    assert_eq!(error(&|_| {}, 1), Ok(1));
+    let unrecorded =
+        |plan: &mut Plan| plan.cases[0].unrecorded = vec![Some("live does not record it".into())];
+    let found = error(&unrecorded, 1).expect_err("unrecorded");
+    assert!(found.contains("--require:1:11: no run can decide the rule: live does not"), "{found}");
+    assert!(found.contains("accord list metrics"), "{found}");
+    let impossible = |plan: &mut Plan| plan.cases[0].impossible[0] = Some("it is too slow".into());
+    let found = error(&impossible, 1).expect_err("impossible");
+    assert!(found.contains("--require:1:6: no run can decide the rule: it is too slow"), "{found}");
+    // Another subject can run it.
+    assert_eq!(error(&impossible, 2), Ok(1));
+}
+
 /// Rules of users name packs, cases and points that are run.
 #[test]
 fn rules_of_users_name_what_is_run() {

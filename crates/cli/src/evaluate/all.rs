@@ -20,6 +20,10 @@ use serde_json::json;
 /// The end of the name of the page's directory, if the command names none.
 const ALL: &str = "all";
 
+/// The number of seeds, which is that of the recorded reasons (`tools/verdicts/record.txt`). It keeps all packs
+/// over all families within half an hour of one core.
+const REPS: u64 = 3;
+
 /// Carries out the command. Returns `Ok(false)` if a section fails and no reason is recorded.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     check_options(args)?;
@@ -33,7 +37,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         },
         engine,
         seed: args.seed,
-        reps: args.reps,
+        reps: args.reps.unwrap_or(REPS),
         cases: args.case.clone(),
         live: (engine == Engine::Live).then(|| accord::live_mode(args.live)),
         server: None,

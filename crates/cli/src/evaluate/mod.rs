@@ -29,6 +29,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The number of seeds of an evaluation of one subject.
+const REPS: u64 = 5;
 /// The largest table of a baseline that is read, in bytes.
 const LARGEST_BASELINE: u64 = 1 << 30;
 /// The largest file of rules that is read, in bytes.
@@ -52,7 +54,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         },
         engine,
         seed: args.seed,
-        reps: args.reps,
+        reps: args.reps.unwrap_or(REPS),
         cases: args.case.clone(),
         live: (engine == Engine::Live).then(|| accord::live_mode(args.live)),
         server: args.server.clone(),

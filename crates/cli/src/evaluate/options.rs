@@ -44,9 +44,9 @@ pub struct Args {
     /// The first seed.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
-    /// The number of seeds, from the first up.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub reps: u64,
+    /// The number of seeds, from the first up; by default 5, or 3 with --all.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub reps: Option<u64>,
     /// The directory for the dossier; by default runs/evaluate-SUBJECT or runs/evaluate-all, with a number
     /// behind it if another evaluation has that.
     #[arg(short, long, value_name = "DIR")]
