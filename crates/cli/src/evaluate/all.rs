@@ -20,8 +20,7 @@ use serde_json::json;
 /// The end of the name of the page's directory, if the command names none.
 const ALL: &str = "all";
 
-/// The number of seeds, which is that of the recorded reasons (`tools/verdicts/record.txt`). It keeps all packs
-/// over all families within half an hour of one core.
+/// The number of seeds, which is that of the recorded reasons (`tools/verdicts/record.txt`).
 const REPS: u64 = 3;
 
 /// Carries out the command. Returns `Ok(false)` if a section fails and no reason is recorded.
