@@ -321,7 +321,7 @@ fn all_families_are_on_one_page() {
         (["--require", "mine: los < 1 %"], "no case here measures \"los\""),
     ] {
         let ended = with(&more).with(2);
-        assert!(ended.stderr.contains(message) && ended.stderr.contains("hint"), "{ended:?}");
+        assert!(ended.stderr.contains(message) && ended.stderr.contains("= help: "), "{ended:?}");
     }
     accord(at, &["evaluate"]).with(2);
     accord(at, &["evaluate", "--all", "--subject", "cubic"]).with(2);
