@@ -5,12 +5,13 @@ use crate::fail::Failure;
 use crate::output::{data, note};
 use crate::progress::at_once;
 use accord::record::{Manifest, Run, Series};
-use accord::report::{GroupOutline, Outline, UNNAMED, write_measured_dir};
+use accord::report::{GroupOutline, Outline, UNNAMED, WHOLE, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
 use accord::units::{Bytes, Duration};
 use accord_import::measured::{Flow, Format, Measured, Quantity, Sample, read};
 use accord_import::{decoded_in_part, limits};
 use flate2::read::MultiGzDecoder;
+use std::collections::BTreeSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -71,7 +72,12 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
         for remark in &run.notes {
             note(remark);
         }
-        note(format_args!("compare it with a run: accord compare runs/NAME {}", dir.display()));
+        let named = args.group != UNNAMED;
+        let group = if named { "" } else { ", and --group GROUP if the run has several groups" };
+        note(format_args!(
+            "compare it with a run: accord compare runs/NAME {}{group}",
+            dir.display()
+        ));
     }
     Ok(true)
 }
@@ -87,8 +93,7 @@ fn make(args: &Args, id: &str) -> Result<(Outline, Run), Failure> {
     };
     let measured = read(format, &bytes)
         .map_err(|e| Failure::new(format!("{}: {e}", path.display())).hinted(e.hint))?;
-    let file = path.file_name().unwrap_or_default().to_string_lossy();
-    convert(args, id, &format!("measured: {file} ({})", format.name()), measured, &bytes)
+    convert(args, id, format, measured, &bytes)
 }
 
 /// Returns the contents of a file, which may be compressed by gzip.
@@ -112,12 +117,15 @@ fn unzipped(bytes: Vec<u8>) -> std::io::Result<Vec<u8>> {
 fn convert(
     args: &Args,
     id: &str,
-    title: &str,
+    format: Format,
     measured: Measured,
     contents: &[u8],
 ) -> Result<(Outline, Run), Failure> {
+    let file = args.file.file_name().unwrap_or_default().to_string_lossy();
+    let title = &format!("measured: {file} ({})", format.name());
     let mut measured = measured;
     let packet = whole_packets(args, &mut measured)?;
+    let counted = counted(args, format, &measured);
     let length = measured.length();
     let about = match args.sample {
         Some(period) => period.as_secs_f64(),
@@ -179,6 +187,7 @@ fn convert(
         }],
         links: Vec::new(),
         aggregates: Vec::new(),
+        counted,
         packet_bytes: packet,
         round_trip_s: if base.is_finite() { base } else { 0.0 },
     };
@@ -235,6 +244,20 @@ fn whole_packets(args: &Args, measured: &mut Measured) -> Result<f64, Failure> {
         list.join(", ")
     ));
     Ok(sizes.into_iter().map(packet_of).fold(f64::INFINITY, f64::min))
+}
+
+/// Returns what rates and windows of flows count, after [`whole_packets`].
+fn counted(args: &Args, format: Format, measured: &Measured) -> String {
+    let words: BTreeSet<&str> = (measured.flows.iter())
+        .map(|flow| match format {
+            Format::Pcap => WHOLE,
+            _ if args.payload.is_some() || flow.payload.is_some() => WHOLE,
+            Format::Ss | Format::Iperf3 => "payload",
+            Format::Qlog if measured.bare => "QUIC packets or payload",
+            Format::Qlog => "QUIC packets",
+        })
+        .collect();
+    words.into_iter().collect::<Vec<_>>().join(" or ")
 }
 
 /// The largest number of sizes of packets that a remark lists.

@@ -105,7 +105,8 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     let to_stdout = args.output.as_os_str() == "-";
     let ending = args.output.extension().and_then(|e| e.to_str());
     let ending = if to_stdout { Some("svg") } else { ending };
-    let markup = ending.and_then(|e| Markup::read_word(e).ok());
+    // --csv has the data of a plot.
+    let markup = ending.and_then(|e| Markup::read_word(e).ok()).filter(|m| *m != Markup::Csv);
     if markup.is_none() && !matches!(ending, Some("svg" | "pdf" | "png")) {
         let why = format!("the format of {} is unknown", args.output.display());
         let hint = "expected a name that ends in .svg, .pdf or .png, or .md or .tex for a table";

@@ -175,6 +175,7 @@ fn wrong_input_is_refused_with_a_hint() {
         "--case",
     );
     refused(&with(&["--reps", "1", "--require", "buffers: loss < 1 %"]), "one seed", "--reps 5");
+    refused(&with(&["--reps", "1", "--fail-on", "worse > 0"]), "one seed", "--reps 5");
     refused(&with(&["--fail-on", "worse > 100000"]), "this can never fail", "name at most");
     refused(&with(&["--against", "", "--fail-on", "worse > 0"]), "can never fail", "--against");
     refused(&with(&["--fail-on", "wrose > 0"]), "no count \"wrose\"", "\"worse\"");
@@ -297,6 +298,31 @@ fn all_families_are_on_one_page() {
         assert!(page.contains(&format!("<th>{name}</th>")), "{name}");
     }
     assert!(!page.contains("<th>none</th>"));
+    assert!(page.contains("Each case ran with 2 seeds."));
+    // The reports and the limits of one subject's evaluation.
+    let with = |more: &[&str]| {
+        let all = ["evaluate", "--all", "--pack", "./mine", "--reps", "2", "-o", "a"];
+        accord(at, &[&all[..], more].concat())
+    };
+    let rule = ["--require", "mine/one: utilisation > 99.99 %", "--fail-on", "inconclusive > 0"];
+    let reports = ["--junit", "junit.xml", "--annotations", "github"];
+    let ended = with(&[&rule[..], &reports].concat()).with(1);
+    let says = |text: &str| assert!(ended.stdout.contains(text), "{text}: {}", ended.stdout);
+    says(" --fail-on, inconclusive > 0: ");
+    says("::error title=mine/mine §1%3A copa::");
+    let junit = fs::read_to_string(at.join("junit.xml")).expect("written");
+    assert!(junit.contains("<testsuites name=\"accord evaluate --all\""), "{junit}");
+    assert!(junit.contains(": copa\" classname=\"mine.mine §1\""), "{junit}");
+    for (more, message) in [
+        (["--against", "cubic"], "--against is not for --all: it has no rivals"),
+        (["--baseline", "a"], "--baseline is not for --all: it writes no table"),
+        (["--details", "-q"], "--details is not for --all"),
+        (["--fail-on", "worse > 0"], "there are 0 comparisons with rivals"),
+        (["--require", "mine: los < 1 %"], "no case here measures \"los\""),
+    ] {
+        let ended = with(&more).with(2);
+        assert!(ended.stderr.contains(message) && ended.stderr.contains("= help: "), "{ended:?}");
+    }
     accord(at, &["evaluate"]).with(2);
     accord(at, &["evaluate", "--all", "--subject", "cubic"]).with(2);
     let typo = accord(at, &["evaluate", "--all", "--pack", "./mine", "--case", "on"]).with(2);

@@ -375,6 +375,9 @@ fn measured_payload_becomes_whole_packets_in_the_rows_of_a_run() {
         let text = accord(dir.path(), &compare).with(0);
         assert!(text.stdout.contains("measured"), "{}", text.stdout);
         assert!(text.stderr.contains("whole packets"), "{}", text.stderr);
+        for row in ["throughput, whole packets ", "cwnd, whole packets "] {
+            assert!(text.stdout.contains(row), "{row}: {}", text.stdout);
+        }
         let json = accord(dir.path(), &["compare", "runs/mine", "runs/log", "--json"]).json();
         let rows = json["points"][0]["rows"].as_array().expect("rows").clone();
         let of = |name: &str| {
@@ -394,6 +397,47 @@ fn measured_payload_becomes_whole_packets_in_the_rows_of_a_run() {
     assert!((rate - 1_211_200.0).abs() < 1.0, "{rate}");
     let wrong = ["import", "run", "log.ss", "-o", "runs/log", "--packet", "100 B"];
     assert!(accord(dir.path(), &wrong).with(2).stderr.contains("has no room for a payload"));
+}
+
+/// A log without the size of a segment counts payload, which the rows say. Of a run with two groups the command
+/// names one.
+#[test]
+fn a_measurement_is_paired_with_a_group_and_says_what_it_counts() {
+    let flow = |name: &str| {
+        format!("[flow.{name}]\nfrom = \"left\"\nto = \"right\"\ncontroller = \"cubic\"\n")
+    };
+    let head = "duration = \"4 s\"\ntopology.dumbbell = { rate = \"2 Mbps\", delay = \"10 ms\" }\n";
+    let scenario = format!("{head}{}{}", flow("upload"), flow("other"));
+    let line = |i: u64| {
+        format!(
+            "{}.0\nESTAB 0 0 10.0.0.1:40000 10.0.0.2:5201 cubic rtt:20/1 bytes_acked:{}\n",
+            1_700_000_000 + i,
+            i * 144_800
+        )
+    };
+    let log: String = (0..5).map(line).collect();
+    let dir = folder(&[("mine.toml", &scenario), ("log.ss", &log)]);
+    accord(dir.path(), &["run", "mine.toml", "-q", "-e", "packet"]).with(0);
+    let hint = accord(dir.path(), &["import", "run", "log.ss", "-o", "runs/log"]).with(0).stderr;
+    assert!(hint.contains("accord compare runs/NAME runs/log"), "{hint}");
+    assert!(hint.contains("--group GROUP if the run has several groups"), "{hint}");
+    let compare = ["compare", "runs/mine", "runs/log", "--table", "t.csv"];
+    let apart = accord(dir.path(), &compare).with(0).stderr;
+    assert!(apart.contains("share no row with a run: --group NAME"), "{apart}");
+    assert!(apart.contains("of upload, other"), "{apart}");
+    let paired = accord(dir.path(), &[&compare[..], &["--group", "other"]].concat()).with(0);
+    assert!(!paired.stderr.contains("share no row"), "{}", paired.stderr);
+    let table = std::fs::read_to_string(dir.path().join("t.csv")).expect("written");
+    let row = |of: &str| {
+        let row = table.lines().find(|line| line.starts_with(of));
+        row.unwrap_or_else(|| panic!("no {of}: {table}")).to_string()
+    };
+    let together = row("other,\"throughput, whole packets and payload\"");
+    assert!(together.contains("1.158"), "{together}");
+    row("upload,throughput,");
+    let wrong = accord(dir.path(), &[&compare[..], &["--group", "al"]].concat()).with(2).stderr;
+    assert!(wrong.contains("no run here has a group \"al\""), "{wrong}");
+    assert!(wrong.contains("groups of the runs: upload, other"), "{wrong}");
 }
 
 /// Of two connections one is over loopback: each is scaled by its own payload, and --packet is for the one

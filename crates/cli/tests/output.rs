@@ -203,6 +203,27 @@ fn directories_and_engines_are_compared() {
     assert_eq!(columns, expected);
     let mean = |i: usize| row["values"][i]["mean"].as_f64().unwrap();
     assert!((mean(2) / mean(0) - 0.8).abs() < 1e-9, "theory shares what there is: {row:#}");
+    // The same table in files, in which each row has its name.
+    for (file, expected) in [
+        ("t.md", "|---|---|---:|---:|---:|---:|---:|---:|\n"),
+        (
+            "t.tex",
+            "\\begin{tabular}{llrrrrrr}\n  \\hline\n  flow or link & metric & five: theory &",
+        ),
+        (
+            "t.csv",
+            "flow or link,metric,five: theory,five: packet,four: theory,four: packet,error,verdict\n",
+        ),
+    ] {
+        let ended = accord(at, &["compare", "five", "four", "--table", file]).with(0);
+        assert!(ended.stderr.contains(&format!("table: {file}")), "{}", ended.stderr);
+        let text = std::fs::read_to_string(at.join(file)).unwrap();
+        assert!(text.contains(expected), "{file}: {text}");
+        assert!(text.lines().count() > 5 && !text.contains("\n,"), "{file}: {text}");
+    }
+    let wrong = accord(at, &["compare", "five", "nowhere", "--table", "t.pdf"]).with(2).stderr;
+    assert!(wrong.contains("the format of t.pdf is unknown"), "{wrong}");
+    assert!(wrong.contains("ends in .md, .tex, .csv"), "{wrong}");
     // The engines of one run.
     let json = accord(at, &["compare", "five", "--json"]).with(0).json();
     let rows = &json["points"][0]["rows"];

@@ -3,8 +3,8 @@
 use crate::baseline::{Changes, is_regression, sentence};
 use crate::dossier::beside;
 use crate::evaluation::{Compared, Evaluation, Key};
-use crate::judge::{Judged, Outcome};
-use accord::report::{Check, Class, Point};
+use crate::judge::{Judged, LimitVerdict, Outcome};
+use accord::report::{Check, Class, Point, show};
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 use std::collections::BTreeMap;
 
@@ -78,29 +78,33 @@ pub fn verdicts(evaluation: &Evaluation, changes: Option<&Changes>) -> Vec<Verdi
             key: Key { measure: format!("run with seed {seed}"), ..key },
         });
     }
-    for limit in evaluation.limits() {
-        verdicts.push(Verdict {
-            failure: (!limit.passes).then(|| limit.line.clone()),
-            skipped: None,
-            says: limit.line.clone(),
-            key: Key {
-                pack: evaluation.packs.first().map_or(String::new(), |p| p.pack.name.clone()),
-                case: "limits".into(),
-                point: String::new(),
-                measure: limit.limit.text.clone(),
-            },
-        });
-    }
+    let pack = evaluation.packs.first().map_or("", |p| &p.pack.name);
+    verdicts.extend(evaluation.limits().iter().map(|limit| of_limit(limit, pack)));
     verdicts
 }
 
-/// Returns the verdicts as JUnit XML: a suite per pack, a test per measure.
-pub fn junit(evaluation: &Evaluation, verdicts: &[Verdict]) -> String {
-    let mut report = Report::new(format!("accord evaluate {}", evaluation.order.subjects[0].label));
-    for pack in &evaluation.packs {
-        let mut suite = TestSuite::new(pack.pack.name.as_str());
-        let own = verdicts.iter().filter(|v| v.key.pack == pack.pack.name);
-        for verdict in own {
+/// Returns the verdict on a limit of counts, in the suite of a pack.
+pub(crate) fn of_limit(limit: &LimitVerdict, pack: &str) -> Verdict {
+    Verdict {
+        failure: (!limit.passes).then(|| limit.line.clone()),
+        skipped: None,
+        says: limit.line.clone(),
+        key: Key {
+            pack: pack.into(),
+            case: "limits".into(),
+            point: String::new(),
+            measure: limit.limit.text.clone(),
+        },
+    }
+}
+
+/// Returns the verdicts as JUnit XML: a suite per pack, a test per verdict. `name` is the command.
+pub fn junit(name: &str, verdicts: &[Verdict]) -> String {
+    let mut report = Report::new(name);
+    let packs = show::once(verdicts.iter().map(|v| v.key.pack.as_str()));
+    for pack in packs {
+        let mut suite = TestSuite::new(pack);
+        for verdict in verdicts.iter().filter(|v| v.key.pack == pack) {
             let key = &verdict.key;
             let point = match key.point.as_str() {
                 "" => String::new(),

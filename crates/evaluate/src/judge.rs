@@ -70,6 +70,18 @@ pub struct LimitVerdict<'a> {
     pub line: String,
 }
 
+impl<'a> LimitVerdict<'a> {
+    /// Judges a limit by parts of its count, each with its words.
+    pub(crate) fn of(limit: &'a Limit, counts: &[(usize, String)]) -> LimitVerdict<'a> {
+        let passes = counts.iter().map(|(n, _)| n).sum::<usize>() < limit.from;
+        let word = if passes { Outcome::Pass } else { Outcome::Fail }.word();
+        let says: Vec<&str> = counts.iter().map(|(_, says)| says.as_str()).collect();
+        // The limit says what fails.
+        let line = format!("{word} {}, {}: {}", limit.source, limit.text, says.join(", "));
+        LimitVerdict { limit, passes, line }
+    }
+}
+
 /// Judges a rule by the 95 % confidence interval of the mean of the subject, or of the geometric mean
 /// for one measure over another. A subject fails if one of its runs has no value: nothing that the rule
 /// is about has come about there, and the mean of the others says nothing of it. Runs that this machine
@@ -264,12 +276,7 @@ impl Evaluation {
                         vec![(n, show::count(n, "section"))]
                     }
                 };
-                let passes = counts.iter().map(|(n, _)| n).sum::<usize>() < limit.from;
-                let word = if passes { Outcome::Pass } else { Outcome::Fail }.word();
-                let says: Vec<String> = counts.into_iter().map(|(_, says)| says).collect();
-                // The limit says what fails.
-                let line = format!("{word} {}, {}: {}", limit.source, limit.text, says.join(", "));
-                LimitVerdict { limit, passes, line }
+                LimitVerdict::of(limit, &counts)
             })
             .collect()
     }

@@ -1,9 +1,11 @@
 //! The survey: the verdicts of packs on all families, on one page.
 
-use crate::evaluation::Evaluation;
-use crate::judge::Outcome;
+use crate::ci::{Verdict as Check, of_limit};
+use crate::evaluation::{Evaluation, Key};
+use crate::judge::{LimitVerdict, Outcome};
 use crate::pack::Pack;
-use accord::report::{escape, shell};
+use crate::rule::{Counted, Limit};
+use accord::report::{escape, shell, show};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -62,11 +64,14 @@ struct Table {
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     tables: Vec<Table>,
+    /// The number of seeds of each case.
+    seeds: u64,
 }
 
 impl Survey {
     /// Adds the evaluation of a family.
     pub fn add(&mut self, evaluation: &Evaluation, reasons: &Reasons) {
+        self.seeds = evaluation.order.reps;
         let family = &evaluation.order.subjects[0].label;
         let verdicts = evaluation.sections();
         for result in &evaluation.packs {
@@ -85,14 +90,21 @@ impl Survey {
                     _ if impossible.len() == cases().count() => {
                         Verdict { outcome: None, says: impossible[0].clone(), reason: None }
                     }
-                    Some(own) => Verdict {
-                        outcome: Some(own.outcome),
-                        says: own.line.clone(),
-                        reason: reasons
-                            .of(family, &result.pack.name, &section.number)
-                            .filter(|_| own.outcome == Outcome::Fail)
-                            .map(str::to_string),
-                    },
+                    Some(own) => {
+                        // A recorded reason is for the rules of the pack.
+                        let asked = own.rules.iter().find(|judged| {
+                            judged.requirement.asked && judged.outcome == Outcome::Fail
+                        });
+                        let reason = reasons.of(family, &result.pack.name, &section.number);
+                        let reason = reason
+                            .filter(|_| own.outcome == Outcome::Fail && asked.is_none())
+                            .map(str::to_string);
+                        let label = result.pack.label(section);
+                        let says = asked.map_or(own.line.clone(), |judged| {
+                            format!("{} {label}: {}", own.outcome.word(), judged.says())
+                        });
+                        Verdict { outcome: Some(own.outcome), says, reason }
+                    }
                     None => continue,
                 };
                 let place = match table.rows.iter().position(|row| row.number == section.number) {
@@ -146,6 +158,53 @@ impl Survey {
         self.verdicts().filter(|(.., v)| v.outcome == Some(Outcome::Fail) && v.reason.is_none())
     }
 
+    /// Returns the verdicts on limits of counts: of inconclusive sections, over all families. There are
+    /// no rivals, so the other counts are 0.
+    pub fn limits<'a>(&self, limits: &'a [Limit]) -> Vec<LimitVerdict<'a>> {
+        let open = self.verdicts().filter(|(.., v)| v.outcome == Some(Outcome::Inconclusive));
+        let open = open.count();
+        let count = |limit: &Limit| match limit.counted {
+            Counted::Inconclusive => open,
+            Counted::Worse | Counted::Unclear => 0,
+        };
+        let judged = limits.iter().map(|limit| {
+            let n = count(limit);
+            LimitVerdict::of(limit, &[(n, format!("{} of a family", show::count(n, "section")))])
+        });
+        judged.collect()
+    }
+
+    /// Returns the verdicts for continuous integration: on every section and family, and on limits. A
+    /// failure with a recorded reason is skipped, as is a section that nothing decides.
+    pub fn checks(&self, limits: &[Limit]) -> Vec<Check> {
+        let mut checks = Vec::new();
+        for table in &self.tables {
+            for row in &table.rows {
+                for (family, verdict) in &row.verdicts {
+                    let says = verdict.says.clone();
+                    let (failure, skipped) = match (verdict.outcome, &verdict.reason) {
+                        (Some(Outcome::Fail), None) => (Some(says.clone()), None),
+                        (Some(Outcome::Fail), Some(reason)) => {
+                            (None, Some(format!("{says}; {reason}")))
+                        }
+                        (Some(Outcome::Pass), _) => (None, None),
+                        (Some(Outcome::Inconclusive) | None, _) => (None, Some(says.clone())),
+                    };
+                    let key = Key {
+                        pack: table.pack.clone(),
+                        case: row.label.clone(),
+                        point: String::new(),
+                        measure: family.clone(),
+                    };
+                    checks.push(Check { key, failure, skipped, says });
+                }
+            }
+        }
+        let pack = self.tables.first().map_or("", |table| &table.pack);
+        checks.extend(self.limits(limits).iter().map(|limit| of_limit(limit, pack)));
+        checks
+    }
+
     /// Returns a line per section: the families that fail, those that nothing decides, and the others.
     pub fn text(&self) -> String {
         let mut out = String::new();
@@ -178,7 +237,11 @@ impl Survey {
     /// Returns the page.
     pub fn html(&self) -> String {
         let mut out = String::from(STYLE);
-        out += "<header>\n<h1>All packs over all families</h1>\n<p>A verdict per section of a standard and family, by the rules of the packs, and each failure in words. There is no total: sections are of different weight, and no family is for all of them.</p>\n</header>\n<main class=\"survey\" id=\"main\">\n";
+        let seeds = show::count(self.seeds as usize, "seed");
+        _ = writeln!(
+            out,
+            "<header>\n<h1>All packs over all families</h1>\n<p>A verdict per section of a standard and family, by the rules of the packs, and each failure in words. Each case ran with {seeds}. There is no total: sections are of different weight, and no family is for all of them.</p>\n</header>\n<main class=\"survey\" id=\"main\">"
+        );
         for table in &self.tables {
             _ = writeln!(
                 out,

@@ -161,7 +161,7 @@ fn verdict(name: &str, pack: &str, case: &str) -> (Outcome, Vec<String>, String)
     };
     let pack = open(pack).expect("it comes with the program");
     let plan = Plan::of(pack, &order, &catalogue).expect("it fits");
-    let requirements = resolve(std::slice::from_ref(&plan), &[], order.tier).expect("rules");
+    let requirements = resolve(std::slice::from_ref(&plan), &[], order.tier, 1).expect("rules");
     let run = |trial| attempt(&plan, trial, Engine::Packet, &Options::default(), None, &mut Quiet);
     let measured: Vec<Measured> =
         plan.trials.iter().map(|trial| run(trial).expect("no interruption")).collect();

@@ -153,7 +153,7 @@ measures = ["utilisation"]
 /// Resolves the rules of the pack with these texts, and those of a user.
 fn ruled(pack: &str, scenario: &str, rules: &[Rule]) -> Result<Vec<Requirement>, String> {
     let plan = plan(pack, scenario)?;
-    resolve(&[plan], rules, Tier::Quick).map_err(|e| e.to_string())
+    resolve(&[plan], rules, Tier::Quick, 1).map_err(|e| e.to_string())
 }
 
 /// Opens and plans the pack with these texts.
@@ -288,6 +288,32 @@ fn wrong_rules_have_errors_with_their_place() {
     assert!(found.contains("at least 50 %, ours"), "{found}");
 }
 
+/// A rule of a user that no run can decide is refused, with its place, and one of the pack stays.
+#[test]
+fn rules_that_no_run_decides_are_refused() {
+    let error = |change: &dyn Fn(&mut Plan), judged: usize| {
+        let mut plan = plan(PACK, SCENARIO).expect("it fits");
+        let subjects = plan.cases[0].impossible.len();
+        plan.cases[0].impossible.resize(subjects.max(2), None);
+        change(&mut plan);
+        let mut asked = Asked::default();
+        asked.require("--require", "mine/one: utilisation > 50 %").expect("a rule");
+        let found = resolve(&[plan], &asked.rules, Tier::Quick, judged);
+        found.map(|found| found.len()).map_err(|e| e.to_string())
+    };
+    assert_eq!(error(&|_| {}, 1), Ok(1));
+    let unrecorded =
+        |plan: &mut Plan| plan.cases[0].unrecorded = vec![Some("live does not record it".into())];
+    let found = error(&unrecorded, 1).expect_err("unrecorded");
+    assert!(found.contains("--require:1:11: no run can decide the rule: live does not"), "{found}");
+    assert!(found.contains("accord list metrics"), "{found}");
+    let impossible = |plan: &mut Plan| plan.cases[0].impossible[0] = Some("it is too slow".into());
+    let found = error(&impossible, 1).expect_err("impossible");
+    assert!(found.contains("--require:1:6: no run can decide the rule: it is too slow"), "{found}");
+    // Another subject can run it.
+    assert_eq!(error(&impossible, 2), Ok(1));
+}
+
 /// Rules of users name packs, cases and points that are run.
 #[test]
 fn rules_of_users_name_what_is_run() {
@@ -349,7 +375,7 @@ fn every_pack_has_rules_for_every_section_that_it_measures() {
             let order = order(&pack, tier, &catalogue);
             let plan = Plan::of(pack.clone(), &order, &catalogue);
             let plan = plan.unwrap_or_else(|e| panic!("{}: {e}", pack.name));
-            let found = resolve(&[plan], &[], tier).unwrap_or_else(|e| panic!("{e}"));
+            let found = resolve(&[plan], &[], tier, 1).unwrap_or_else(|e| panic!("{e}"));
 
             assert!(!found.is_empty(), "{}", pack.name);
         }

@@ -16,8 +16,8 @@ use accord_evaluate::pack::{Better, open};
 use accord_evaluate::rule::{Asked, Bound, Requirement, resolve};
 use accord_evaluate::{
     Baseline, Changes, Dossier, Evaluation, Finding, Key, Measured, Order, Outcome, PackResult,
-    Pair, Plan, Row, Subject, Tier, annotations, attempt, compare, evaluate_command, html, judge,
-    junit, run_command, sentence, tidy, verdicts,
+    Pair, Plan, Reasons, Row, Subject, Survey, Tier, annotations, attempt, compare,
+    evaluate_command, html, judge, junit, run_command, sentence, tidy, verdicts,
 };
 use common::SCENARIO;
 use std::fs;
@@ -153,7 +153,7 @@ fn evaluation_of(pack: &str, engine: Engine, subjects: &[&str], seed: u64) -> Ev
     };
     let plan = Plan::of(pack, &order, &catalogue).expect("it fits");
     let plans = std::slice::from_ref(&plan);
-    let requirements = resolve(plans, &[], order.tier).expect("the rules are about something");
+    let requirements = resolve(plans, &[], order.tier, 1).expect("the rules are about something");
     let attempt = |trial| attempt(&plan, trial, engine, &Options::default(), None, &mut Quiet);
     let measured: Vec<Measured> =
         (plan.trials.iter()).map(|trial| attempt(trial).expect("no interruption")).collect();
@@ -182,7 +182,7 @@ fn a_dossier_says_what_was_asked_and_measured() {
 fn junit_is_well_formed_and_counts() {
     let evaluation = evaluation(&["newreno", "vegas"], 1);
     let verdicts = verdicts(&evaluation, None);
-    let text = junit(&evaluation, &verdicts);
+    let text = junit("accord evaluate", &verdicts);
     let document = roxmltree::Document::parse(&text).expect("well-formed");
     let root = document.root_element();
     assert_eq!(root.tag_name().name(), "testsuites");
@@ -197,6 +197,35 @@ fn junit_is_well_formed_and_counts() {
     assert_eq!(lines.len(), 1);
     let title = "::error title=small/one%3A queuing delay::";
     assert!(lines[0].starts_with(title), "{lines:?}");
+}
+
+/// A recorded reason explains a failure by a rule of the pack, and none by a rule of the user.
+#[test]
+fn a_survey_excuses_no_rule_of_the_user() {
+    let mut evaluation = evaluation(&["newreno"], 1);
+    let reasons = Reasons::read("newreno | small | 1 | it fills the queue\n");
+    let survey = |evaluation: &Evaluation| {
+        let mut survey = Survey::default();
+        survey.add(evaluation, &reasons);
+        survey
+    };
+    let known = survey(&evaluation);
+    assert_eq!(known.unexplained().count(), 0);
+    assert!(known.html().contains("Each case ran with 3 seeds."));
+    let checks = known.checks(&[]);
+    let [check] = &checks[..] else { panic!("{checks:?}") };
+    assert_eq!((check.key.case.as_str(), check.key.measure.as_str()), ("small §1", "newreno"));
+    assert_eq!(check.failure, None);
+    let skipped = check.skipped.as_deref().expect("it is known");
+    assert!(skipped.ends_with("; it fills the queue"), "{skipped}");
+    for requirement in &mut evaluation.requirements {
+        requirement.asked = true;
+    }
+    let theirs = survey(&evaluation);
+    assert_eq!(theirs.unexplained().count(), 1);
+    let checks = theirs.checks(&[]);
+    let failure = checks[0].failure.as_deref().expect("it fails");
+    assert!(failure.starts_with("FAIL small §1: queuing delay "), "{failure}");
 }
 
 /// Returns an evaluation as a baseline, by way of its file.
@@ -324,7 +353,7 @@ fn junit_skips_what_has_no_value() {
     let verdicts = verdicts(&evaluation, None);
     let skipped = verdicts.iter().filter_map(|v| v.skipped.as_deref());
     assert_eq!(skipped.collect::<Vec<_>>(), ["no value in 3 of 3 runs"; 2]);
-    let text = junit(&evaluation, &verdicts);
+    let text = junit("accord evaluate", &verdicts);
     assert_eq!(text.matches("<skipped").count(), 2, "{text}");
 }
 
@@ -499,7 +528,7 @@ fn a_rule_passes_fails_or_is_open() {
             measure: "loss".into(),
         };
         let (source, because) = ("ours".to_string(), String::new());
-        let requirement = Requirement { key, bound, value, source, because };
+        let requirement = Requirement { key, bound, value, source, because, asked: false };
         let values = vec![(1..).zip(values.iter().copied()).collect()];
         let (point, unit) = (String::new(), MetricUnit::Ratio);
         let (without, unrecorded) = (vec![0], None);

@@ -40,7 +40,14 @@ pub struct Outline {
     /// none.
     #[serde(default)]
     pub round_trip_s: f64,
+    /// What the rates and windows of measurements count, such as "payload", or "" for runs, which count
+    /// [`WHOLE`].
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub counted: String,
 }
+
+/// The words for data packets with all headers.
+pub const WHOLE: &str = "whole packets";
 
 /// A group of flows by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -120,6 +127,7 @@ impl Outline {
                 })
                 .collect(),
             aggregates: scenario.aggregates.clone(),
+            counted: String::new(),
             packet_bytes: (scenario.flows.iter()).map(|f| f.packet.as_f64()).fold(0.0, f64::max),
         }
     }

@@ -13,6 +13,8 @@
 //! WebAssembly has no files, so it has no run directories, nor comparisons or figures of them.
 
 mod axis;
+#[cfg(not(target_family = "wasm"))]
+mod cells;
 mod check;
 mod class;
 mod compare;
@@ -45,16 +47,18 @@ mod verdict;
 mod versus;
 
 pub use axis::label;
+#[cfg(not(target_family = "wasm"))]
+pub use cells::{Cells, Markup};
 pub use check::{Check, checks, checks_by, checks_of_runs, figure_values};
 pub use class::Class;
 pub use compare::{
-    Column, DERIVED, GroupOutline, LinkOutline, Outline, Row, Subject, all_rows, columns, mean_of,
-    rows, with_values,
+    Column, DERIVED, GroupOutline, LinkOutline, Outline, Row, Subject, WHOLE, all_rows, columns,
+    mean_of, rows, with_values,
 };
 pub use declared::{LAW_AXIS, OUR_LAW, Open, PaperFigure, PaperLaw, Papers, Permitted};
 pub use estimate::Estimate;
 #[cfg(not(target_family = "wasm"))]
-pub use figure::{By, Figure, FigureError, Kind as FigureKind, Line, Log, Markup, Request, Width};
+pub use figure::{By, Figure, FigureError, Kind as FigureKind, Line, Log, Request, Width};
 #[cfg(not(target_family = "wasm"))]
 pub use files::{
     CertificateRecord, FileError, Kept, LoadedRun, Lock, RunDir, RunRecord, Stored, StoredManifest,
@@ -86,5 +90,6 @@ pub use transfers::TransferRow;
 pub use verdict::{Judged, Kind, Tally, totals};
 #[cfg(not(target_family = "wasm"))]
 pub use versus::{
-    UNNAMED, Versus, comparison_record, differences, pair_measured, versus, versus_table,
+    UNNAMED, Versus, comparison_record, differences, pair_measured, unpaired, versus, versus_cells,
+    versus_table,
 };

@@ -2,13 +2,13 @@
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
-use crate::compare::{Column, Outline, Row, Subject, columns, rows, with_values};
+use crate::compare::{Column, Outline, Row, Subject, WHOLE, columns, rows, with_values};
 use crate::show;
 use crate::style::Style;
 use crate::transfers::{HEADINGS, TransferRow, transfer_rows};
 use crate::verdict::Tally;
 use accord_record::Run;
-use accord_scenario::{Engine, Scenario, Target};
+use accord_scenario::{Engine, MetricUnit, Scenario, Target};
 use accord_units::Duration;
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
@@ -95,18 +95,11 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     }
     let errors = columns.len() > 1;
     let mut table = new_table(style);
-    let mut header = vec!["flow or link".to_string(), "metric".into()];
-    header.extend(columns.iter().map(|c| match c.label.rsplit_once(": ") {
-        // The directory is above the engine.
+    // The directory is above the engine.
+    let (lines, right) = lines(columns, rows, |label| match label.rsplit_once(": ") {
         Some((of, engine)) => format!("{}\n{}", show::clean(of, 24), show::clean(engine, 24)),
-        None => show::clean(&c.label, 24),
-    }));
-    if errors {
-        header.extend(["error".into(), "verdict".into()]);
-    }
-    let mut lines = vec![header];
-    lines.extend(cells(columns, rows, errors));
-    let right = drop_empty(&mut lines, 2..2 + columns.len() + usize::from(errors));
+        None => show::clean(label, 24),
+    });
     let verdicts = errors && rows.iter().any(|row| !agreement(row).is_empty());
     let missing = lines.iter().flatten().any(|cell| cell == show::NONE);
     fill(&mut table, lines);
@@ -133,6 +126,25 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     paint(text, style)
 }
 
+/// Returns the heading and the rows of a comparison, without empty columns, and the columns of numbers.
+/// `name` makes the heading of a column of its label.
+pub(crate) fn lines(
+    columns: &[Column],
+    rows: &[Row],
+    name: impl Fn(&str) -> String,
+) -> (Vec<Vec<String>>, std::ops::Range<usize>) {
+    let errors = columns.len() > 1;
+    let mut header = vec!["flow or link".to_string(), "metric".into()];
+    header.extend(columns.iter().map(|c| name(&c.label)));
+    if errors {
+        header.extend(["error".into(), "verdict".into()]);
+    }
+    let mut lines = vec![header];
+    lines.extend(cells(columns, rows, errors));
+    let right = drop_empty(&mut lines, 2..2 + columns.len() + usize::from(errors));
+    (lines, right)
+}
+
 /// Returns the cells of rows: the subject (unless it is that of the row above), the metric, the values, and
 /// with `errors` the error and the verdict.
 pub(crate) fn cells<'r>(
@@ -151,7 +163,9 @@ pub(crate) fn cells<'r>(
     rows.iter().map(move |row| {
         let again = last.replace(&row.of) == Some(&row.of);
         let name = if again { String::new() } else { subject(columns, &row.of) };
-        let mut cells = vec![name, row.quantity.replace('_', " ")];
+        let metric = row.quantity.replace('_', " ");
+        let counted = counted(columns, row).map(|what| format!("{metric}, {what}"));
+        let mut cells = vec![name, counted.unwrap_or(metric)];
         cells.extend(show::row_beside(&row.values, row.unit, sizes[row.quantity]));
         if errors {
             cells.push(row.error().map_or(show::NONE.into(), show::error));
@@ -159,6 +173,20 @@ pub(crate) fn cells<'r>(
         }
         cells
     })
+}
+
+/// Returns what the amounts of a row count, in the order of the columns, if some of them are measured:
+/// "whole packets and payload".
+fn counted(columns: &[Column], row: &Row) -> Option<String> {
+    let amounts = matches!(row.unit, MetricUnit::BitPerSecond | MetricUnit::Bytes);
+    if !amounts || !matches!(row.of, Subject::Group(_)) {
+        return None;
+    }
+    let there = columns.iter().zip(&row.values).filter(|(_, value)| value.is_some());
+    let all: Vec<&str> = there.map(|(column, _)| column.outline.counted.as_str()).collect();
+    let is_measured = all.iter().any(|counted| !counted.is_empty());
+    let words = all.iter().map(|counted| if counted.is_empty() { WHOLE } else { counted });
+    is_measured.then(|| show::clean(&show::once(words).join(" and "), 60))
 }
 
 /// Returns the expectations and the measured figures, with a verdict in one line at the end.

@@ -1,11 +1,14 @@
 //! Comparison of run directories and sweeps: points matched by label, with a chosen reference.
 
+use crate::cells::Cells;
 use crate::compare::{Column, Row, columns, rows, with_values};
 use crate::files::{LoadedRun, Stored};
 use crate::json::{FORMAT_VERSION, row_records, settings_record};
 use crate::show;
 use crate::style::Style;
-use crate::table::{DIFFERS, agreement, align_right, comparison, fill, finish, new_table, paint};
+use crate::table::{
+    DIFFERS, agreement, align_right, comparison, fill, finish, lines, new_table, paint,
+};
 use accord_record::Run;
 use accord_scenario::Engine;
 use serde_json::{Value, json};
@@ -102,24 +105,44 @@ pub fn versus<'a>(
 /// The name of the group of a measurement for which none is given.
 pub const UNNAMED: &str = "all";
 
-/// Gives the flows of measurements the name of the other runs' group so that they share its rows. Does so
-/// only if the measurements have no given group and the other runs have exactly one.
-pub fn pair_measured(stored: &mut [Stored]) {
+/// Gives the flows of measurements the name of a group of the other runs so that they share its rows: that
+/// of `group`, or else of the only one if the measurements have no given group.
+///
+/// # Errors
+/// Fails with the names of the groups if there is no `group` among them.
+pub fn pair_measured(stored: &mut [Stored], group: Option<&str>) -> Result<(), Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for point in stored.iter().flat_map(|s| &s.points).filter(|point| !point.is_measured()) {
         names.extend(point.manifest.scenario.groups.iter().map(|group| group.name.clone()));
     }
-    names.dedup();
-    let [name] = &names[..] else {
-        return;
+    let once: Vec<String> =
+        show::once(names.iter().map(String::as_str)).into_iter().map(String::from).collect();
+    let name = match (group, &once[..]) {
+        (Some(group), _) if !once.iter().any(|name| name == group) => return Err(once),
+        (Some(group), _) => group.to_string(),
+        (None, [name]) => name.clone(),
+        (None, _) => return Ok(()),
     };
     for point in stored.iter_mut().flat_map(|s| &mut s.points).filter(|point| point.is_measured()) {
-        if let [group] = &mut point.manifest.scenario.groups[..]
-            && group.name == UNNAMED
+        if let [own] = &mut point.manifest.scenario.groups[..]
+            && (group.is_some() || own.name == UNNAMED)
         {
-            group.name.clone_from(name);
+            own.name.clone_from(&name);
         }
     }
+    Ok(())
+}
+
+/// Returns the groups of runs, if there are measurements beside them that share none of these.
+pub fn unpaired(stored: &[Stored]) -> Option<Vec<&str>> {
+    let points = stored.iter().flat_map(|s| &s.points);
+    let (measured, runs): (Vec<_>, Vec<_>) = points.partition(|point| point.is_measured());
+    let [own, names] = [measured, runs].map(|points| {
+        let groups = points.into_iter().flat_map(|point| &point.manifest.scenario.groups);
+        show::once(groups.map(|group| group.name.as_str()))
+    });
+    let apart = !own.is_empty() && !names.is_empty() && !names.iter().any(|n| own.contains(n));
+    apart.then_some(names)
 }
 
 fn columns_of<'a>(point: &'a LoadedRun, name: &str, engines: &[Engine]) -> Vec<Column<'a>> {
@@ -140,9 +163,8 @@ fn is_named(label: &str, text: &str) -> bool {
     label == text || parts.is_some_and(|(dir, engine)| dir == text || engine == text)
 }
 
-/// Returns points at a glance: the number of rows that differ, and the row that is farthest from
-/// the reference.
-pub fn differences(all: &[Versus], style: Style) -> String {
+/// Returns the heading and a line per point, at a glance.
+fn glances(all: &[Versus]) -> Vec<Vec<String>> {
     let header = ["point", "rows", "differ", "farthest", "error"].map(String::from);
     let mut lines = vec![header.to_vec()];
     lines.extend(all.iter().map(|versus| {
@@ -150,6 +172,13 @@ pub fn differences(all: &[Versus], style: Style) -> String {
         cells[0] = show::clean(&cells[0], 60);
         cells.to_vec()
     }));
+    lines
+}
+
+/// Returns points at a glance: the number of rows that differ, and the row that is farthest from
+/// the reference.
+pub fn differences(all: &[Versus], style: Style) -> String {
+    let lines = glances(all);
     let mut table = new_table(style);
     fill(&mut table, lines);
     align_right(&mut table, 1..3);
@@ -169,6 +198,27 @@ pub fn versus_table(versus: &Versus, style: Style) -> String {
     let label = versus.label();
     let head = if label.is_empty() { label } else { format!("{label}\n") };
     head + &comparison(&versus.columns, style)
+}
+
+/// Returns the table of a comparison for a paper or a page: the rows of one point, or a row per point of
+/// a sweep.
+pub fn versus_cells(all: &[Versus]) -> Cells {
+    let (mut lines, names) = match all {
+        [one] => {
+            let named = |label: &str| show::clean(label, 60);
+            let (mut lines, _) = lines(&one.columns, &one.rows(), named);
+            // Every row names its flow or link.
+            for i in 1..lines.len() {
+                if lines[i][0].is_empty() {
+                    lines[i][0] = lines[i - 1][0].clone();
+                }
+            }
+            (lines, 2)
+        }
+        _ => (glances(all), 1),
+    };
+    let head = lines.remove(0);
+    Cells { head, rows: lines, names }
 }
 
 /// Returns the record of a comparison, for `--json`.

@@ -205,7 +205,7 @@ fn two_sweeps_have_colours_and_shades() {
     let ticks = |text: &str| svg.lines().any(|line| line.trim() == text);
     assert!(ticks("1") && ticks("4") && !ticks("2"), "{svg}");
     let table = figure.table(Markup::Markdown).unwrap();
-    let head = "| Throughput (Mbps) by buffer (ms) | 1 | 4 |\n|---|---|---|\n| cubic, rate 10 Mbps | 1.35 |";
+    let head = "| Throughput (Mbps) by buffer (ms) | 1 | 4 |\n|---|---:|---:|\n| cubic, rate 10 Mbps | 1.35 |";
     assert!(table.starts_with(head), "{table}");
     assert!(
         figure.table(Markup::Latex).unwrap().contains("cubic, rate 10 Mbps & 1.35 & 1.35 \\\\")

@@ -11,17 +11,21 @@ use accord::report::Lock;
 use accord::scenario::Engine;
 use accord::{Catalogue, Options, RECORDED_VERDICTS};
 use accord_evaluate::pack::{SubjectRole, built_in, open};
-use accord_evaluate::rule::{Requirement, resolve};
 use accord_evaluate::{
     Evaluation, Measurements, Order, Pack, PackResult, Plan, Reasons, Subject, Survey, Tier,
+    annotations, junit,
 };
 use serde_json::json;
 
 /// The end of the name of the page's directory, if the command names none.
 const ALL: &str = "all";
 
+/// The number of seeds, which is that of the recorded reasons (`tools/verdicts/record.txt`).
+const REPS: u64 = 3;
+
 /// Carries out the command. Returns `Ok(false)` if a section fails and no reason is recorded.
 pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
+    check_options(args)?;
     let packs = packs(args)?;
     let engine = super::engine(args, &[])?;
     let mut order = Order {
@@ -32,7 +36,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         },
         engine,
         seed: args.seed,
-        reps: args.reps,
+        reps: args.reps.unwrap_or(REPS),
         cases: args.case.clone(),
         live: (engine == Engine::Live).then(|| accord::live_mode(args.live)),
         server: None,
@@ -49,6 +53,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         order.subjects.extend(own.subjects);
     }
+    let (requirements, limits) = super::rules(args, &order, &plans, usize::MAX)?;
     // The families are those of the program.
     let settings = Settings::of(&Order { subjects: Vec::new(), ..order.clone() }, &packs);
     let directory = place::claim(args, ALL, &settings)?;
@@ -60,7 +65,6 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         Options { live: args.live, gateway: crate::gateway::program(), ..Options::default() };
     let reasons = Reasons::read(RECORDED_VERDICTS);
     let mut survey = Survey::default();
-    let requirements: Vec<Requirement> = resolve(&plans, &[], order.tier)?;
     let measured = runs::make(&plans, &order, &options, None, &kept, args, catalogue)?;
     for ((plan, measured), subjects) in plans.iter().zip(&measured).zip(&subjects) {
         for (i, subject) in subjects.iter().enumerate() {
@@ -77,6 +81,10 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     kept.sync().map_err(unwritable(&directory))?;
     settings.write(&directory)?;
     output::put_at(&directory.join("index.html"), survey.html().as_bytes())?;
+    let checks = survey.checks(&limits);
+    if let Some(path) = &args.junit {
+        output::put_at(path, junit("accord evaluate --all", &checks).as_bytes())?;
+    }
     if args.json {
         let rows = survey.verdicts().map(|(pack, section, family, verdict)| {
             json!({
@@ -97,11 +105,33 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
                 verdict.says
             ))?;
         }
+        for limit in survey.limits(&limits) {
+            data(limit.line)?;
+        }
+    }
+    if args.annotations.is_some() {
+        for line in annotations(&checks) {
+            data(line)?;
+        }
     }
     if !args.quiet {
         note(format_args!("\npage: {}/index.html", directory.display()));
     }
-    Ok(survey.unexplained().next().is_none())
+    Ok(checks.iter().all(|check| check.failure.is_none()))
+}
+
+/// Refuses options that are for one subject.
+fn check_options(args: &Args) -> Result<(), Failure> {
+    let refused = [
+        (args.against.is_some(), "--against", "it has no rivals"),
+        (args.baseline.is_some(), "--baseline", "it writes no table of values to compare with"),
+        (args.details, "--details", "the values of all families fill hundreds of screens"),
+    ];
+    match refused.into_iter().find(|(given, ..)| *given) {
+        Some((_, option, why)) => Err(Failure::new(format!("{option} is not for --all: {why}"))
+            .hint("evaluate one family by --subject NAME")),
+        None => Ok(()),
+    }
 }
 
 /// Returns the packs that the command names, or all.

@@ -21,7 +21,7 @@ use accord_evaluate::pack::{SubjectRole, built_in, open};
 use accord_evaluate::rule::{Asked, Limit, Requirement, resolve};
 use accord_evaluate::{
     Baseline, Changes, Dossier, Evaluation, Launch, Measurements, NoSubject, Order, Pack,
-    PackResult, Plan, Subject, Tier, annotations, junit, verdicts,
+    PackResult, Plan, Planned, Subject, Tier, annotations, junit, verdicts,
 };
 use options::{Args, TierName};
 use place::Settings;
@@ -29,6 +29,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
+/// The number of seeds of an evaluation of one subject.
+const REPS: u64 = 5;
 /// The largest table of a baseline that is read, in bytes.
 const LARGEST_BASELINE: u64 = 1 << 30;
 /// The largest file of rules that is read, in bytes.
@@ -52,7 +54,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         },
         engine,
         seed: args.seed,
-        reps: args.reps,
+        reps: args.reps.unwrap_or(REPS),
         cases: args.case.clone(),
         live: (engine == Engine::Live).then(|| accord::live_mode(args.live)),
         server: args.server.clone(),
@@ -62,7 +64,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         .map(|pack| Plan::of(pack, &order, catalogue))
         .collect::<Result<_, _>>()?;
     check_fit(args, &order, &plans)?;
-    let (requirements, limits) = rules(args, &order, &plans)?;
+    let (requirements, limits) = rules(args, &order, &plans, 1)?;
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order, &plans));
     let baseline = baseline.transpose()?;
     let settings = Settings::of(&order, plans.iter().map(|plan| &plan.pack));
@@ -87,7 +89,8 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     output::write(&directory, &evaluation, &dossier)?;
     let verdicts = verdicts(&evaluation, changes.as_ref());
     if let Some(path) = &args.junit {
-        output::put_at(path, junit(&evaluation, &verdicts).as_bytes())?;
+        let name = format!("accord evaluate {}", evaluation.order.subjects[0].label);
+        output::put_at(path, junit(&name, &verdicts).as_bytes())?;
     }
     if args.json {
         json(&output::record(&evaluation, changes.as_ref()))?;
@@ -152,11 +155,13 @@ fn launch(args: &Args, order: &Order, directory: &Path) -> Result<Option<Launch>
     }))
 }
 
-/// Reads the rules of the packs and of the user, before anything is run.
+/// Reads the rules of the packs and of the user, before anything is run. They judge the first `judged`
+/// subjects of the plans.
 fn rules(
     args: &Args,
     order: &Order,
     plans: &[Plan],
+    judged: usize,
 ) -> Result<(Vec<Requirement>, Vec<Limit>), Failure> {
     let mut asked = Asked::default();
     for text in &args.require {
@@ -169,23 +174,34 @@ fn rules(
         let text = read_text(path, LARGEST_RULES).map_err(unreadable(path))?;
         asked.file(&Arc::new(Source { name: path.display().to_string(), text }))?;
     }
-    if order.reps < 2 && !asked.rules.is_empty() {
-        let hint = "--reps 5, the default, decides most rules";
-        return Err(Failure::new("one seed decides no rule: it has no interval").hint(hint));
+    if order.reps < 2 && !asked.is_empty() {
+        let hint = "--reps 5 decides most rules";
+        let why = "one seed decides no rule and no limit: it has no interval";
+        return Err(Failure::new(why).hint(hint));
     }
-    let requirements = resolve(plans, &asked.rules, order.tier)?;
-    let rows = plans.iter().flat_map(|plan| &plan.cases);
-    let rows: usize = rows.map(|case| case.points.len() * case.units.len()).sum();
-    let sections: BTreeSet<(&str, usize)> = (plans.iter())
-        .flat_map(|plan| plan.cases.iter().map(move |case| (plan, case)))
-        .filter(|(plan, case)| {
-            let name = &case.within(&plan.pack).1.name;
-            requirements.iter().any(|r| r.key.pack == plan.pack.name && r.key.case == *name)
-        })
-        .map(|(plan, case)| (plan.pack.name.as_str(), case.section))
-        .collect();
-    let limits = asked.limits(rows * (order.subjects.len() - 1), sections.len())?;
+    let requirements = resolve(plans, &asked.rules, order.tier, judged)?;
+    let cases = || plans.iter().flat_map(|plan| plan.cases.iter().map(move |case| (plan, case)));
+    let comparisons: usize = cases().map(|(_, case)| compared(case, judged)).sum();
+    let mut sections: BTreeSet<(&str, usize, usize)> = BTreeSet::new();
+    for (plan, case) in cases() {
+        let name = &case.within(&plan.pack).1.name;
+        if requirements.iter().any(|r| r.key.pack == plan.pack.name && r.key.case == *name) {
+            let subjects = 0..case.impossible.len().min(judged);
+            sections.extend(subjects.map(|i| (plan.pack.name.as_str(), case.section, i)));
+        }
+    }
+    let limits = asked.limits(comparisons, sections.len())?;
     Ok((requirements, limits))
+}
+
+/// Returns the number of comparisons of the subject with rivals that the runs of a case can decide.
+fn compared(case: &Planned, judged: usize) -> usize {
+    if case.impossible[0].is_some() {
+        return 0;
+    }
+    let rivals = case.impossible.iter().skip(judged).filter(|why| why.is_none()).count();
+    let measures = case.unrecorded.iter().filter(|why| why.is_none()).count();
+    case.points.len() * measures * rivals
 }
 
 /// Reads an earlier evaluation. A single run has no variance estimate, so at least two are

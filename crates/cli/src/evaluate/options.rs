@@ -19,7 +19,7 @@ pub struct Args {
     pub subject: Option<String>,
     /// Evaluates all controllers and queue disciplines by all packs, on one page without a total score. The
     /// first line says how long it takes.
-    #[arg(long, conflicts_with_all = ["subject", "against", "require", "fail_on", "rules", "baseline", "junit", "annotations", "details"])]
+    #[arg(long, conflicts_with = "subject")]
     pub all: bool,
     /// Runs this shell command at the far end of a subject that is a command. Without it, the far end leads
     /// into the host's network.
@@ -44,9 +44,9 @@ pub struct Args {
     /// The first seed.
     #[arg(long, default_value_t = 1, value_parser = crate::run_options::seed, allow_negative_numbers = true)]
     pub seed: u64,
-    /// The number of seeds, from the first up.
-    #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    pub reps: u64,
+    /// The number of seeds, from the first up; by default 5, or 3 with --all.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub reps: Option<u64>,
     /// The directory for the dossier; by default runs/evaluate-SUBJECT or runs/evaluate-all, with a number
     /// behind it if another evaluation has that.
     #[arg(short, long, value_name = "DIR")]

@@ -70,6 +70,11 @@ impl Asked {
         problems.check(std::slice::from_ref(origin))
     }
 
+    /// Returns whether there is no rule and no limit.
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty() && self.limits.is_empty()
+    }
+
     /// Reads the limits, for an evaluation with `comparisons` with rivals and `sections` with rules.
     ///
     /// # Errors

@@ -75,7 +75,7 @@ impl Limit {
             let hint = match counted {
                 _ if most > 0 => format!("name at most {most}"),
                 Counted::Inconclusive => "a pack has its rules in pack.toml".into(),
-                _ => "name rivals by --against".into(),
+                _ => "name rivals by --against that can run these cases".into(),
             };
             return wrong(format!("this can never fail: there are {most} {what}"), Some(hint));
         }

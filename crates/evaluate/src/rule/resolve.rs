@@ -2,7 +2,7 @@
 
 use super::{Bound, Part, Rule};
 use crate::evaluation::Key;
-use crate::pack::{Case, Tier};
+use crate::pack::{Case, Pack, Tier};
 use crate::plan::{Plan, Planned};
 use accord::form::{Errors, TextError, suggest};
 use accord::report::show;
@@ -23,6 +23,8 @@ pub struct Requirement {
     pub source: String,
     /// The reason for the bound, or "".
     pub because: String,
+    /// True if a user asked for it, and not the pack.
+    pub asked: bool,
 }
 
 impl Requirement {
@@ -35,12 +37,18 @@ impl Requirement {
 /// A requirement with its rule, for errors.
 type Found<'a> = (Requirement, &'a Rule, MetricUnit);
 
-/// Returns the bounds by the rules of the packs and of the user, by measure, case and point.
+/// Returns the bounds by the rules of the packs and of the user, by measure, case and point. Rules judge the
+/// first `judged` subjects of the plans.
 ///
 /// # Errors
 /// Fails if a rule names nothing that is run, has a value of another unit, always or never holds, or
-/// contradicts another one.
-pub fn resolve(plans: &[Plan], rules: &[Rule], tier: Tier) -> Result<Vec<Requirement>, Errors> {
+/// contradicts another one, or if no run can decide a rule of the user.
+pub fn resolve(
+    plans: &[Plan],
+    rules: &[Rule],
+    tier: Tier,
+    judged: usize,
+) -> Result<Vec<Requirement>, Errors> {
     let mut found: Vec<Found> = Vec::new();
     for plan in plans {
         for (s, section) in plan.pack.sections.iter().enumerate() {
@@ -62,14 +70,19 @@ pub fn resolve(plans: &[Plan], rules: &[Rule], tier: Tier) -> Result<Vec<Require
         }
     }
     for rule in rules {
-        found.extend(of_user(plans, rule, tier)?);
+        found.extend(of_user(plans, rule, tier, judged)?);
     }
     check(&found)?;
     Ok(found.into_iter().map(|(requirement, ..)| requirement).collect())
 }
 
 /// Returns the bounds by a rule of the user.
-fn of_user<'a>(plans: &[Plan], rule: &'a Rule, tier: Tier) -> Result<Vec<Found<'a>>, TextError> {
+fn of_user<'a>(
+    plans: &[Plan],
+    rule: &'a Rule,
+    tier: Tier,
+    judged: usize,
+) -> Result<Vec<Found<'a>>, TextError> {
     let Some(wanted) = &rule.pack else {
         return Err(rule.wrong(&rule.measure, "the rule names no pack".into(), None));
     };
@@ -106,9 +119,10 @@ fn of_user<'a>(plans: &[Plan], rule: &'a Rule, tier: Tier) -> Result<Vec<Found<'
         let mut names: Vec<&str> = cases.iter().flat_map(|planned| measured(planned)).collect();
         names.sort_unstable();
         names.dedup();
-        let hint = suggest(&rule.measure.text, names);
+        let measured = format!("measured here: {}", names.join(", "));
+        let hint = suggest(&rule.measure.text, names).unwrap_or(measured);
         let message = format!("no case here measures \"{}\"", rule.measure.text);
-        return Err(rule.wrong(&rule.measure, message, hint));
+        return Err(rule.wrong(&rule.measure, message, Some(hint)));
     }
     let mut found = Vec::new();
     for planned in &cases {
@@ -117,7 +131,36 @@ fn of_user<'a>(plans: &[Plan], rule: &'a Rule, tier: Tier) -> Result<Vec<Found<'
     if found.is_empty() {
         no_point(cases[0], cases[0].within(pack).1, rule)?;
     }
+    decidable(pack, &cases, rule, judged)?;
     Ok(found)
+}
+
+/// Checks that a run of some case can decide a rule: the engine records the quantity, and a subject can run
+/// the case.
+fn decidable(pack: &Pack, cases: &[&Planned], rule: &Rule, judged: usize) -> Result<(), TextError> {
+    let mut obstacle = None;
+    for planned in cases {
+        let (_, case) = planned.within(pack);
+        let named = |m: &usize| pack.measures[*m].name == rule.measure.text;
+        let Some(at) = case.measures.iter().position(named) else {
+            continue;
+        };
+        let impossible = planned.impossible.iter().take(judged);
+        obstacle = match (&planned.unrecorded[at], impossible.map(Option::as_ref).min().flatten()) {
+            (Some(why), _) => {
+                Some((why, &rule.measure, "accord list metrics shows the engines of each quantity"))
+            }
+            (None, Some(why)) => {
+                let part = rule.case.as_ref().or(rule.pack.as_ref()).unwrap_or(&rule.measure);
+                Some((why, part, "evaluate a subject that can run the case, or leave the rule out"))
+            }
+            (None, None) => return Ok(()),
+        };
+    }
+    let Some((why, part, hint)) = obstacle else {
+        return Ok(());
+    };
+    Err(rule.wrong(part, format!("no run can decide the rule: {why}"), Some(hint.into())))
 }
 
 /// Returns the error of a point that a case does not have.
@@ -186,6 +229,7 @@ fn at_case<'a>(
         value,
         source: rule.source.clone(),
         because: rule.because.clone(),
+        asked: rule.pack.is_some(),
     };
     Ok(points.map(|label| (requirement(label), rule, unit)).collect())
 }

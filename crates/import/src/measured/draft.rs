@@ -73,6 +73,12 @@ impl Draft {
         *known = payload.or(*known);
     }
 
+    /// Notes that sizes of packets are those of payloads.
+    pub fn bare(&mut self) {
+        self.measured.bare = true;
+        self.remark("Sizes are those of payloads: the log has no others.");
+    }
+
     /// Adds a remark unless it already exists.
     pub fn remark(&mut self, text: impl Into<String>) {
         let (text, remarks) = (text.into(), &mut self.measured.remarks);

@@ -140,6 +140,8 @@ pub struct Measured {
     pub flows: Vec<Flow>,
     /// Omissions and assumptions of the reader, a sentence each.
     pub remarks: Vec<String>,
+    /// True if sizes of packets are those of payloads, since the file has no others.
+    pub bare: bool,
 }
 
 impl Measured {

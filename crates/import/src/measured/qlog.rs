@@ -219,7 +219,7 @@ impl Trace {
             "packet_sent" => {
                 let Some(size) = size(data).or_else(|| {
                     let payload = payload(data)?;
-                    draft.remark("Sizes are those of payloads: the log has no others.");
+                    draft.bare();
                     Some(payload)
                 }) else {
                     return Ok(());

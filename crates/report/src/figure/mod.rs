@@ -16,11 +16,11 @@ mod select;
 mod states;
 mod table;
 
+use crate::cells::Markup;
 use crate::files::Stored;
 use accord_scenario::{Engine, Metric, Window};
 use accord_units::words;
 use look::Look;
-pub use table::Markup;
 use thiserror::Error;
 
 /// A request for a figure.

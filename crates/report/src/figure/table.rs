@@ -2,31 +2,17 @@
 
 use super::canvas::number;
 use super::{Content, Figure, FigureError, Kind};
-use accord_units::words;
-
-words! {
-    /// The language of a table.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    pub enum Markup by name {
-        /// Markdown, as GitHub reads it.
-        Markdown = "md",
-        /// LaTeX, with the rules of the package booktabs.
-        Latex = "tex",
-    }
-}
+use crate::cells::{Cells, Markup};
 
 /// Returns the table: a row per line and a column per value of the sweep, or vice versa.
 pub fn table(figure: &Figure, markup: Markup) -> Result<String, FigureError> {
     let (head, rows) = cells(figure)?;
-    Ok(match markup {
-        Markup::Markdown => markdown(&head, &rows),
-        Markup::Latex => latex(&head, &rows),
-    })
+    Ok(Cells { head, rows, names: 1 }.text(markup))
 }
 
-type Cells = (Vec<String>, Vec<Vec<String>>);
+type Lines = (Vec<String>, Vec<Vec<String>>);
 
-fn cells(figure: &Figure) -> Result<Cells, FigureError> {
+fn cells(figure: &Figure) -> Result<Lines, FigureError> {
     let (x, y) = (&figure.x, &figure.y);
     match &figure.content {
         Content::Lines(lines) if figure.kind == Kind::Sweep => {
@@ -96,57 +82,9 @@ fn decimals(value: f64) -> usize {
     (1 - value.abs().log10().floor() as i32).clamp(0, 6) as usize
 }
 
-fn markdown(head: &[String], rows: &[Vec<String>]) -> String {
-    let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|c| c.replace('|', "\\|")).collect();
-        format!("| {} |\n", cells.join(" | "))
-    };
-    let rule = format!("|{}\n", "---|".repeat(head.len()));
-    line(head) + &rule + &rows.iter().map(|row| line(row)).collect::<String>()
-}
-
-fn latex(head: &[String], rows: &[Vec<String>]) -> String {
-    let line = |cells: &[String]| {
-        let cells: Vec<String> = cells.iter().map(|c| escaped(c)).collect();
-        format!("  {} \\\\\n", cells.join(" & "))
-    };
-    let columns = "r".repeat(head.len().saturating_sub(1));
-    let body: String = rows.iter().map(|row| line(row)).collect();
-    format!(
-        "\\begin{{tabular}}{{l{columns}}}\n  \\toprule\n{}  \\midrule\n{body}  \\bottomrule\n\\end{{tabular}}\n",
-        line(head)
-    )
-}
-
-/// Returns a text in which characters with a meaning in LaTeX are escaped.
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '&' | '%' | '$' | '#' | '_' | '{' | '}' => out.extend(['\\', c]),
-            '\\' => out += "\\textbackslash{}",
-            '~' => out += "\\textasciitilde{}",
-            '^' => out += "\\textasciicircum{}",
-            '±' => out += "$\\pm$",
-            'µ' => out += "$\\mu$",
-            '–' => out += "--",
-            '\u{2212}' => out += "$-$",
-            c => out.push(c),
-        }
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn signs_of_languages_are_escaped() {
-        assert_eq!(escaped("50 % a_b ± 1 µs"), "50 \\% a\\_b $\\pm$ 1 $\\mu$s");
-        let row = [vec!["a|b".to_string(), "1".into()]];
-        assert_eq!(markdown(&row[0], &row), "| a\\|b | 1 |\n|---|---|\n| a\\|b | 1 |\n");
-    }
 
     #[test]
     fn values_have_two_digits_of_their_interval() {
