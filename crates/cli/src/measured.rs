@@ -246,7 +246,7 @@ fn whole_packets(args: &Args, measured: &mut Measured) -> Result<f64, Failure> {
     Ok(sizes.into_iter().map(packet_of).fold(f64::INFINITY, f64::min))
 }
 
-/// Returns what rates and windows of flows count, after [`whole_packets`].
+/// Returns the unit of rates and windows of flows, such as payload, after [`whole_packets`].
 fn counted(args: &Args, format: Format, measured: &Measured) -> String {
     let words: BTreeSet<&str> = (measured.flows.iter())
         .map(|flow| match format {

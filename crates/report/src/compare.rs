@@ -40,7 +40,7 @@ pub struct Outline {
     /// none.
     #[serde(default)]
     pub round_trip_s: f64,
-    /// What the rates and windows of measurements count, such as "payload", or "" for runs, which count
+    /// The unit of the rates and windows of measurements, such as "payload", or "" for runs, which count
     /// [`WHOLE`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub counted: String,

@@ -175,7 +175,7 @@ pub(crate) fn cells<'r>(
     })
 }
 
-/// Returns what the amounts of a row count, in the order of the columns, if some of them are measured:
+/// Returns the units of the amounts of a row, in the order of the columns, if some of them are measured:
 /// "whole packets and payload".
 fn counted(columns: &[Column], row: &Row) -> Option<String> {
     let amounts = matches!(row.unit, MetricUnit::BitPerSecond | MetricUnit::Bytes);

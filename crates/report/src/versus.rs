@@ -133,7 +133,7 @@ pub fn pair_measured(stored: &mut [Stored], group: Option<&str>) -> Result<(), V
     Ok(())
 }
 
-/// Returns the groups of runs, if there are measurements beside them that share none of these.
+/// Returns the groups of runs, if there are measurements next to them that share none of these.
 pub fn unpaired(stored: &[Stored]) -> Option<Vec<&str>> {
     let points = stored.iter().flat_map(|s| &s.points);
     let (measured, runs): (Vec<_>, Vec<_>) = points.partition(|point| point.is_measured());
