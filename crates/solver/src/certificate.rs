@@ -186,9 +186,9 @@ impl Demand {
 /// The rates that are not scaled down.
 #[derive(Clone, Copy, PartialEq)]
 enum Kept {
-    /// Those that flows insist on.
+    /// The rates that flows insist on.
     Insisted,
-    /// These, and those of held flows: see [`is_held`].
+    /// The rates insisted on, and the rates of held flows: see [`is_held`].
     Held,
 }
 
@@ -269,7 +269,7 @@ struct Totals {
     spending: f64,
     /// The sum Σ w of the demands whose loss has a closed form.
     log_weight: Sum,
-    /// Whether there is a held flow.
+    /// True if a flow is held.
     any_held: bool,
 }
 
