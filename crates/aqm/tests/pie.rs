@@ -77,7 +77,7 @@ fn the_last_rate_counts_in_an_outage() {
     pie.on_timer(&outage, now);
     let step = pie.probability() - before;
     assert!((step - 33.125e-3 / 512.0).abs() < 1e-12, "{step}");
-    // There is no delay before the first rate.
+    // The delay is zero before the first rate.
     let mut first = Pie::new(&values("pie", &[]));
     let now = first.next_timer().expect("it has one");
     first.on_timer(&outage, now);

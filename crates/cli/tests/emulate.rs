@@ -286,7 +286,7 @@ fn a_command_that_is_killed_or_cannot_run_is_reported() {
         let Some(output) = place.emulate(&path, line) else { return };
         let said = text(&output.stderr);
         assert_eq!(output.status.code(), Some(code), "{line:?}: {said}");
-        let what = format!("there is no program {}", line[0]);
+        let what = format!("program not found: {}", line[0]);
         assert!(code != 127 || said.contains(&what), "{said}");
     }
 }

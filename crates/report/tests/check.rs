@@ -272,7 +272,7 @@ fn a_value_that_is_not_finite_fails() {
     assert!(!judge(expectation(range), &[&endless]).pass);
 }
 
-/// The kept mean of a flow is no largest sample, and covers only the time in which the flow was active.
+/// The kept mean of a flow is not its largest sample, and covers only the time in which the flow was active.
 #[test]
 fn a_sum_needs_samples() {
     let mut scenario = scenario(&[("alone", 1)], &["b1"], 4);

@@ -390,7 +390,7 @@ fn there(program: &OsString) -> Result<(), Failure> {
     let found = path.components().count() > 1 && path.exists()
         || path.components().count() == 1
             && std::env::split_paths(&paths).any(|dir| dir.join(path).is_file());
-    let why = || Failure::new(format_args!("there is no program {}", path.display()));
+    let why = || Failure::new(format_args!("program not found: {}", path.display()));
     found.then_some(()).ok_or_else(why)
 }
 

@@ -70,7 +70,7 @@ impl Asked {
         problems.check(std::slice::from_ref(origin))
     }
 
-    /// Returns whether there is no rule and no limit.
+    /// Returns true without rules and limits.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty() && self.limits.is_empty()
     }
