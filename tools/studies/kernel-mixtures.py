@@ -3,6 +3,7 @@
 BBR begins at other times from one repetition to the next, since a run in packets has no other chance.
 """
 
+import sys
 from statistics import mean, stdev
 
 from study import digits, percent, run, table
@@ -13,11 +14,19 @@ TIMES = {"packet": 12, "live": 3}
 
 
 def repetitions(engine):
-    """The points of all repetitions, by the queue."""
+    """The points of all repetitions, by the queue. Without those that were late, which are named."""
     found = {}
     for n in range(TIMES[engine]):
         for point in run(FILE, engine=engine, sets=[f'flow.bbr.start="1.{30 * n:03} s"']):
-            found.setdefault(point.settings["queue"], []).append(point)
+            queue = point.settings["queue"]
+            points = found.setdefault(queue, [])
+            if point.ran(engine):
+                points.append(point)
+            else:
+                print(f"left out: {queue}, repetition {n + 1}", file=sys.stderr)
+    for queue, points in found.items():
+        if len(points) < 2:
+            raise SystemExit(f"{queue}: fewer than two runs of {engine} have values. Leave the machine alone.")
     return found
 
 

@@ -68,6 +68,10 @@ class Point:
             raise SystemExit(f"{len(values)} means of {quantity}, {of}, {engine}")
         return values[0]
 
+    def ran(self, engine):
+        """True if an engine has values. A live run that was late has none."""
+        return any(v["column"] == engine for r in self.rows for v in r["values"])
+
     def mean(self, of, quantity, engine="packet"):
         return self.row(of, quantity, engine)["mean"]
 

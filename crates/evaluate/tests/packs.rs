@@ -66,6 +66,27 @@ fn cases_fit_their_subjects_and_points_differ() {
     assert!(points > 300, "{points} points");
 }
 
+/// A controller that reads no weight cannot be asked for priorities.
+#[test]
+fn priorities_are_for_controllers_that_keep_an_accumulation() {
+    let catalogue = accord::catalogue();
+    let pack = open("rfc8867").expect("a pack");
+    let mut order = order(&pack, Tier::Quick, &catalogue);
+    let subjects = [("monaco", None), ("copa", Some("leaves its target next to others"))];
+    let subject = |name| Subject::parse(name, &catalogue).expect("a family");
+    order.subjects = subjects.map(|(name, _)| subject(name)).to_vec();
+    let plan = Plan::of(pack, &order, &catalogue).expect("a plan");
+    let case = |n: &usize| plan.cases[*n].within(&plan.pack).1.name == "priority";
+    let n = (0..plan.cases.len()).find(case).expect("the case");
+    for ((name, why), found) in subjects.iter().zip(&plan.cases[n].impossible) {
+        let is_right = match why {
+            Some(why) => found.as_ref().is_some_and(|found| found.contains(why)),
+            None => found.is_none(),
+        };
+        assert!(is_right, "{name}: {found:?}");
+    }
+}
+
 /// The scenario for a moment only.
 fn brief(scenario: &Scenario) -> Scenario {
     let mut brief = scenario.clone();

@@ -153,6 +153,22 @@ fn after_a_timeout_duplicates_let_two_packets_out() {
     assert_eq!(hand.all(5..20), [1, 2]);
 }
 
+/// Rounds go on while the packets before a time-out are sent again: Vegas's slow start grows in every other
+/// one [Brakmo 1995 §4].
+#[test]
+fn rounds_end_while_packets_go_again_after_a_timeout() {
+    for sacks in [true, false] {
+        let mut hand = Hand::new("vegas", 400, &[sack(sacks)]);
+        let mut sent = hand.time_out();
+        for _ in 0..8 {
+            hand.wait(100);
+            sent = hand.all(sent);
+        }
+        assert!(*sent.last().unwrap() < 400, "they go again");
+        assert_eq!(hand.window().0, 16.0, "{sacks}");
+    }
+}
+
 /// RFC 5681 §4.3: losses in two successive windows lower the window twice; RFC 6675 §5 begins
 /// another recovery when the first is over, for packets sent after the first cut.
 #[test]

@@ -382,11 +382,14 @@ impl Flows<'_> {
                 _ => Ok(()),
             };
         }
-        let Some(
-            Objective::Accumulation { target } | Objective::AccumulationUnlessOthers { target },
-        ) = objective
-        else {
-            let message = format!("{name} does not steer an accumulation, so can hold no service");
+        let Some(Objective::Accumulation { target }) = objective else {
+            let why = match objective {
+                Some(Objective::AccumulationUnlessOthers { .. }) => {
+                    "leaves its target next to others"
+                }
+                _ => "does not steer an accumulation",
+            };
+            let message = format!("{name} {why}, so can hold no service");
             return Err(Problem::new(service.span, message).hint("controller = \"monaco\""));
         };
         let target = flow.service.weight * target.bytes_f64(flow.packet);

@@ -320,11 +320,19 @@ impl Scoreboard {
         }
     }
 
+    /// The first packet to send again, counted from the first unacknowledged one.
     #[cold]
-    fn find_lost(&mut self) -> Option<u64> {
+    pub fn first_lost(&mut self) -> Option<u64> {
         let from = self.known.repairs.saturating_sub(self.known.base) as usize;
         let mut left = self.states.range(from..);
         let i = from + left.position(|s| *s == State::Lost)?;
+        self.known.repairs = self.known.base + i as u64;
+        Some(i as u64)
+    }
+
+    #[cold]
+    fn find_lost(&mut self) -> Option<u64> {
+        let i = self.first_lost()? as usize;
         self.states[i] = State::Again;
         self.lost -= 1;
         self.known.again += 1;

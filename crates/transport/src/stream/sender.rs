@@ -396,6 +396,17 @@ impl<C: Controller> StreamSender<C> {
         more > Bytes::ZERO && pace.is_some_and(|rate| self.pacer.next() <= latest(rate))
     }
 
+    /// The time at which the pacer lets the next packet go. A bucket has tokens for a packet before it is full.
+    #[inline(never)]
+    fn paced_at(&self, pace: Option<Rate>) -> Time {
+        let full = self.pacer.next();
+        let (Burst::Bucket(size), Some(rate)) = (self.controller.burst(), pace) else {
+            return full;
+        };
+        let more = Bytes::new(size.get().saturating_sub(self.packet.get()));
+        Time::from_ps(full.as_ps().saturating_sub(rate.transmission(more).as_ps()))
+    }
+
     /// Records that packets wait for the pacer. If the settings ask for pacing, the window
     /// determines the rate and counts as full.
     #[inline(never)]
@@ -467,7 +478,7 @@ impl<C: Controller> StreamSender<C> {
         }
         let round_ended = next > self.round_end;
         if round_ended {
-            self.round_end = self.next;
+            self.begin_round();
         }
         let ack = Acked {
             bytes: Bytes::new(new * self.packet.get()),
@@ -481,6 +492,16 @@ impl<C: Controller> StreamSender<C> {
             self.notify_delivery(rtt, full, now);
         }
         self.controller.on_ack(&ack, &self.path(), now);
+    }
+
+    /// Begins a round trip. It ends with the acknowledgement of the packet that goes next: a lost one, or a
+    /// new one. After a time-out thousands of lost packets may go before a new one does.
+    #[inline]
+    fn begin_round(&mut self) {
+        self.round_end = match self.board.lost() {
+            0 => self.next,
+            _ => self.una + self.board.first_lost().expect("a packet is lost"),
+        };
     }
 
     /// The time at which to call [`StreamSender::on_wake`], or `Time::MAX` for never.
@@ -506,7 +527,7 @@ impl<C: Controller> StreamSender<C> {
         if allowance.pacing.is_some() || self.gated {
             if self.pacer.next() > now && !self.may_burst(allowance.pacing, now) {
                 self.note_pacing();
-                return Err(self.pacer.next());
+                return Err(self.paced_at(allowance.pacing));
             }
             if self.gated {
                 fits = self.pass_gate(fits)?;

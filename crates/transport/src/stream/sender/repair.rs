@@ -397,7 +397,7 @@ impl<C: Controller> StreamSender<C> {
         // Packets that are sent unnecessarily now cause duplicate acknowledgements up to here. Only
         // an acknowledgement of a later packet rules that out [RFC 6582 §3.2 step 2].
         self.loss_state.recover = self.next + u64::from(!self.is_selective());
-        self.round_end = self.una;
+        self.begin_round();
         self.set_rto(now + self.rtt.timeout());
     }
 }
