@@ -151,7 +151,7 @@ fn waits_for_a_long_timer_are_found() {
         let text = dumbbell("10 Mbps", "5 ms", "40 pkt", 4, flow);
         text.replace("delay = \"5 ms\"", "delay = \"5 ms\"\nloss = 0.05")
     };
-    let (_, all) = explain(&lossy(&format!("{flow}\nmin_rto = \"2 s\"")), &["--reps", "2"]);
+    let (_, all) = explain(&lossy(&format!("{flow}\nmin_rto = \"2 s\"")), &["--reps", "5"]);
     verdict(&all, "f: throughput", "EXPLAINED", &["loss"]);
     let timers = part(&all, "f: throughput", "timers").expect("claimed");
     assert!(timers > 0.5, "{timers}");

@@ -37,8 +37,6 @@ accord_family::params! {
         /// Lowers delta where other flows fill the buffer.
         pub compete: bool = flag("true").source("[Arun18 §2.2]"),
         pub initial_window: Size = TEN_PACKETS,
-        /// Finds losses by time, those of repairs too, and probes for lost tails (RACK-TLP).
-        pub rack: bool = flag("true").source("[RFC 8985]"),
     }
 }
 
@@ -89,7 +87,6 @@ type Before = (f64, bool, Option<(f64, Time)>);
 pub struct Copa {
     delta: f64,
     compete: bool,
-    rack: bool,
     packet: f64,
     /// The congestion window, in bytes.
     cwnd: f64,
@@ -125,7 +122,6 @@ impl Copa {
         Copa {
             delta: values.number("delta"),
             compete: values.flag("compete"),
-            rack: values.flag("rack"),
             packet: packet_bytes,
             cwnd,
             slow_start: true,
@@ -293,7 +289,6 @@ impl Controller for Copa {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let recovery = if self.rack { Recovery::Rack } else { Recovery::Sack };
-        Capabilities { recovery, ..Capabilities::default() }
+        Capabilities { recovery: Recovery::Sack, ..Capabilities::default() }
     }
 }

@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(settings("cubic"), "{ name = \"cubic\", rack = true }");
         let told = settings("cubic,rack=false");
         assert_eq!(told, "{ name = \"cubic\", rack = false }");
-        assert_eq!(settings("monaco"), "{ name = \"monaco\" }");
+        assert_eq!(settings("copa"), "{ name = \"copa\" }");
     }
 
     #[test]
