@@ -388,7 +388,8 @@ pub fn compare(pairs: &[Pair]) -> Vec<Compared> {
                     {
                         Finding::Same
                     } else {
-                        seeds = difference.seeds(difference.mean.abs().max(matters), tests);
+                        let runs = pair.before.values.len().min(pair.after.values.len());
+                        seeds = difference.seeds(difference.mean.abs().max(matters), tests, runs);
                         Finding::Unclear
                     }
                 }

@@ -25,31 +25,32 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Returns how many seeds of each sample make a difference of `gap` significant, as one of `tests`
-    /// tests at a level of 5 % together; `None` if [`MOST_SEEDS`] do not, or a sample is of a single
-    /// run.
-    pub fn seeds(&self, gap: f64, tests: usize) -> Option<u64> {
+    /// Returns how many seeds of each sample, more than `runs`, make a difference of `gap` significant, as
+    /// one of `tests` tests at a level of 5 % together; `None` if [`MOST_SEEDS`] do not, or a sample is
+    /// of a single run.
+    pub fn seeds(&self, gap: f64, tests: usize, runs: usize) -> Option<u64> {
         let deviation = self.variance?.sqrt();
         let level = 0.025 / tests.max(1) as f64;
-        enough(|n| {
+        enough(runs, |n| {
             let freedom = 2.0 * (n as f64 - 1.0);
             quantile(level, freedom) * deviation / (n as f64).sqrt() < gap
         })
     }
 }
 
-/// Returns how many seeds make the half-width of the 95 % confidence interval of a mean smaller than
-/// `gap`, by the half-width that `runs` seeds have; `None` if [`MOST_SEEDS`] do not.
+/// Returns how many seeds, more than `runs`, make the half-width of the 95 % confidence interval of a mean
+/// smaller than `gap`, by the half-width that `runs` seeds have; `None` if [`MOST_SEEDS`] do not.
 pub fn seeds(half: f64, runs: usize, gap: f64) -> Option<u64> {
     let n = runs as f64;
     let deviation = half * n.sqrt() / quantile(0.025, n - 1.0);
-    enough(|n| quantile(0.025, n as f64 - 1.0) * deviation / (n as f64).sqrt() < gap)
+    enough(runs, |n| quantile(0.025, n as f64 - 1.0) * deviation / (n as f64).sqrt() < gap)
 }
 
-/// Returns the least number of seeds, from 3 up, that is enough. All larger ones have to be, too.
-fn enough(is_enough: impl Fn(u64) -> bool) -> Option<u64> {
-    let (mut low, mut high) = (3, MOST_SEEDS);
-    if !is_enough(high) {
+/// Returns the least number of seeds, from 3 up and more than `runs`, that is enough. All larger ones have to
+/// be, too.
+fn enough(runs: usize, is_enough: impl Fn(u64) -> bool) -> Option<u64> {
+    let (mut low, mut high) = ((runs as u64 + 1).max(3), MOST_SEEDS);
+    if low > high || !is_enough(high) {
         return None;
     }
     while low < high {
@@ -183,13 +184,13 @@ mod tests {
         assert_eq!(seeds(half(5.0, 2.776445), 5, 1.0), Some(7));
         assert_eq!(seeds(half(2.0, 12.706205), 2, 1.0), Some(7));
         assert_eq!(seeds(1.0, 5, 0.0), None);
-        assert_eq!(seeds(0.0, 5, 1.0), Some(3));
+        assert_eq!(seeds(0.0, 5, 1.0), Some(6), "more than there are");
         // Two samples of variance 1/2 each: t(2n − 2) < √n, which is 6: 2.228 < 2.449, and
         // 2.306 > 2.236 for 5. As one of a hundred tests it takes more.
         let two = Difference { mean: 1.0, half_width: None, p: None, variance: Some(1.0) };
-        assert_eq!(two.seeds(1.0, 1), Some(6));
-        assert!(two.seeds(1.0, 100) > Some(12));
-        assert_eq!(Difference { variance: None, ..two }.seeds(1.0, 1), None);
+        assert_eq!(two.seeds(1.0, 1, 2), Some(6));
+        assert!(two.seeds(1.0, 100, 2) > Some(12));
+        assert_eq!(Difference { variance: None, ..two }.seeds(1.0, 1, 1), None);
     }
 
     #[test]
