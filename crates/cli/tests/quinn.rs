@@ -170,12 +170,20 @@ fn the_example_is_a_crate() {
     let needs = manifest["dependencies"].as_table().expect("a table");
     let names: Vec<_> = needs.keys().collect();
     assert_eq!(names, ["accord-cli", "accord-quinn", "quinn-proto"]);
+    let ours: toml::Table = read("Cargo.toml").parse().expect("TOML");
+    let version = ours["workspace"]["package"]["version"].as_str().expect("a version");
+    let sources = manifest["patch"]["crates-io"].as_table().expect("a table");
+    let workflow = read("examples/own-quinn/.github/workflows/verdict.yml");
+    assert!(workflow.contains(&format!("ref: v{version}")), "{workflow}");
     for (name, crate_of) in [("accord-cli", "crates/cli"), ("accord-quinn", "integrations/quinn")] {
-        let path = root.join(needs[name]["path"].as_str().expect("a path"));
+        let wanted = needs[name].as_str().expect("a version");
+        assert!(version.starts_with(&format!("{wanted}.")), "{name}: {wanted}");
+        let path = root.join(sources[name]["path"].as_str().expect("a path"));
         let there = path.canonicalize().expect("a directory");
         assert_eq!(there, repository().join(crate_of));
+        let there = format!("patch.crates-io.{name}.path=\"accord/{crate_of}\"");
+        assert!(workflow.contains(&there), "{workflow}");
     }
-    let ours: toml::Table = read("Cargo.toml").parse().expect("TOML");
     let version = &ours["workspace"]["dependencies"]["quinn-proto"]["version"];
     assert_eq!(&needs["quinn-proto"]["version"], version);
     let source = read("examples/own-quinn/src/gentle.rs");
@@ -248,16 +256,21 @@ fn the_workflow_runs() {
 
     let dir = tempfile::tempdir().expect("a place for temporary files");
     let at = dir.path();
-    for path in workflow.lines().filter_map(|l| l.trim().strip_prefix("path: accord/")) {
-        std::fs::create_dir_all(at.join("accord").join(path)).expect("a directory");
-        let manifest = read("examples/own-quinn/Cargo.toml");
-        let place = at.join("accord").join(path).join("Cargo.toml");
-        std::fs::write(place, manifest).expect("written");
+    std::fs::write(at.join("Cargo.toml"), read("examples/own-quinn/Cargo.toml")).expect("written");
+    for words in [
+        "init --quiet",
+        "add Cargo.toml",
+        "-c user.name=x -c user.email=x@localhost commit --quiet --message=x",
+        "update-ref refs/remotes/origin/main HEAD",
+    ] {
+        let git = Command::new("git").args(words.split(' ')).current_dir(at).status();
+        assert!(git.is_ok_and(|git| git.success()), "git {words}");
     }
     let program = std::env::current_exe().expect("its own path");
     let cargo = format!(
-        "#!/bin/sh\n[ \"$1 $2 $3\" = 'run --release --manifest-path' ] && [ -f \"$4\" ] && [ \"$5\" = -- ] || exit 9\n\
-         shift 5\nexec '{}' \"$@\" --case shallow-one --reps 2\n",
+        "#!/bin/sh\n[ \"$1 $2 $3\" = 'run --release --manifest-path' ] && [ -f \"$4\" ] || exit 9\n\
+         [ \"$5 $7 $9\" = '--config --config --' ] || exit 9\n\
+         shift 9\nexec '{}' \"$@\" --case shallow-one --reps 2\n",
         program.display()
     );
     std::fs::create_dir(at.join("bin")).expect("a directory");
@@ -270,7 +283,7 @@ fn the_workflow_runs() {
     shell.args(["--noprofile", "--norc", "-eo", "pipefail", "-c", &script]);
     shell.current_dir(at).env(SELF, "own");
     shell.env("PATH", format!("{}:{path}", at.join("bin").display()));
-    shell.env("PACKS", "buffers");
+    shell.env("PACKS", "buffers").env("GITHUB_BASE_REF", "main");
     for name in ["SUBJECT", "RIVALS"] {
         shell.env(name, setting(name));
     }
