@@ -378,6 +378,10 @@ fn measured_payload_becomes_whole_packets_in_the_rows_of_a_run() {
         for row in ["throughput, whole packets ", "cwnd, whole packets "] {
             assert!(text.stdout.contains(row), "{row}: {}", text.stdout);
         }
+        let json = accord(dir.path(), &[&compare[..], &["--json"]].concat()).with(0).json();
+        let rows = json["points"][0]["rows"].as_array().expect("rows");
+        let rate = rows.iter().find(|row| row["quantity"] == "throughput").expect("a rate");
+        assert_eq!(rate["counted"], "whole packets", "{rate}");
         let json = accord(dir.path(), &["compare", "runs/mine", "runs/log", "--json"]).json();
         let rows = json["points"][0]["rows"].as_array().expect("rows").clone();
         let of = |name: &str| {

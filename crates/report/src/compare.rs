@@ -2,7 +2,7 @@
 
 use crate::estimate::Estimate;
 use crate::measure::Figure;
-use crate::show::name;
+use crate::show::{clean, name, once};
 use accord_record::Run;
 use accord_scenario::{
     Across, Change, Engine, Entity, Expectation, Metric, MetricUnit, Of, Over, QUANTILES, Recorded,
@@ -262,6 +262,20 @@ pub struct Row {
 }
 
 impl Row {
+    /// Returns the units of its amounts, in the order of the columns, if some of them are measured: "whole
+    /// packets and payload".
+    pub fn counted(&self, columns: &[Column]) -> Option<String> {
+        let amounts = matches!(self.unit, MetricUnit::BitPerSecond | MetricUnit::Bytes);
+        if !amounts || !matches!(self.of, Subject::Group(_)) {
+            return None;
+        }
+        let there = columns.iter().zip(&self.values).filter(|(_, value)| value.is_some());
+        let all: Vec<&str> = there.map(|(column, _)| column.outline.counted.as_str()).collect();
+        let is_measured = all.iter().any(|counted| !counted.is_empty());
+        let words = all.iter().map(|counted| if counted.is_empty() { WHOLE } else { counted });
+        is_measured.then(|| clean(&once(words).join(" and "), 60))
+    }
+
     /// Returns the largest relative difference of any column from the first, signed. Returns `None` if there
     /// is no such ratio: a value is missing, the first value is zero or a rounding residue, or the quantity
     /// is itself a relative difference.

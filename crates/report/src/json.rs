@@ -153,7 +153,10 @@ pub(crate) fn row_records(columns: &[Column], rows: &[Row]) -> Vec<Value> {
             "values": values.collect::<Vec<_>>(),
             "error": row.error(),
         });
-        joined(&row.of, more)
+        match row.counted(columns) {
+            Some(counted) => joined(&row.of, joined(more, json!({ "counted": counted }))),
+            None => joined(&row.of, more),
+        }
     };
     rows.iter().map(record).collect()
 }

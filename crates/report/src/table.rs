@@ -2,13 +2,13 @@
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
-use crate::compare::{Column, Outline, Row, Subject, WHOLE, columns, rows, with_values};
+use crate::compare::{Column, Outline, Row, Subject, columns, rows, with_values};
 use crate::show;
 use crate::style::Style;
 use crate::transfers::{HEADINGS, TransferRow, transfer_rows};
 use crate::verdict::Tally;
 use accord_record::Run;
-use accord_scenario::{Engine, MetricUnit, Scenario, Target};
+use accord_scenario::{Engine, Scenario, Target};
 use accord_units::Duration;
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, Width,
@@ -164,7 +164,7 @@ pub(crate) fn cells<'r>(
         let again = last.replace(&row.of) == Some(&row.of);
         let name = if again { String::new() } else { subject(columns, &row.of) };
         let metric = row.quantity.replace('_', " ");
-        let counted = counted(columns, row).map(|what| format!("{metric}, {what}"));
+        let counted = row.counted(columns).map(|what| format!("{metric}, {what}"));
         let mut cells = vec![name, counted.unwrap_or(metric)];
         cells.extend(show::row_beside(&row.values, row.unit, sizes[row.quantity]));
         if errors {
@@ -173,20 +173,6 @@ pub(crate) fn cells<'r>(
         }
         cells
     })
-}
-
-/// Returns the units of the amounts of a row, in the order of the columns, if some of them are measured:
-/// "whole packets and payload".
-fn counted(columns: &[Column], row: &Row) -> Option<String> {
-    let amounts = matches!(row.unit, MetricUnit::BitPerSecond | MetricUnit::Bytes);
-    if !amounts || !matches!(row.of, Subject::Group(_)) {
-        return None;
-    }
-    let there = columns.iter().zip(&row.values).filter(|(_, value)| value.is_some());
-    let all: Vec<&str> = there.map(|(column, _)| column.outline.counted.as_str()).collect();
-    let is_measured = all.iter().any(|counted| !counted.is_empty());
-    let words = all.iter().map(|counted| if counted.is_empty() { WHOLE } else { counted });
-    is_measured.then(|| show::clean(&show::once(words).join(" and "), 60))
 }
 
 /// Returns the expectations and the measured figures, with a verdict in one line at the end.
