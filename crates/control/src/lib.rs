@@ -266,6 +266,8 @@ pub enum Burst {
     /// A token bucket of this size, which the pace fills: a packet is sent as soon as there are
     /// tokens for it.
     Bucket(Bytes),
+    /// Such a bucket of a sender that waits until it is full once it lacks tokens, as quinn's does.
+    Full(Bytes),
     /// Units of this size: the next one starts when the pace allows, and is sent at once as far as
     /// the window has room.
     Unit(Bytes),

@@ -167,7 +167,7 @@ impl Controller for Theirs {
         let held = self.inner.window() as f64 * BURST / self.seconds();
         let (least, most) = PACKETS;
         let size = (held as u64).clamp(least * self.packet, most * self.packet);
-        Burst::Bucket(Bytes::new(size))
+        Burst::Full(Bytes::new(size))
     }
 
     fn ssthresh(&self) -> Option<Bytes> {

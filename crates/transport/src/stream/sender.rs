@@ -387,7 +387,7 @@ impl<C: Controller> StreamSender<C> {
     fn may_burst(&self, pace: Option<Rate>, now: Time) -> bool {
         let size = match self.controller.burst() {
             Burst::Packet => return false,
-            Burst::Bucket(size) => size,
+            Burst::Bucket(size) | Burst::Full(size) => size,
             Burst::Unit(size) if self.pacer.began() == now => size,
             Burst::Unit(_) => return false,
         };
