@@ -381,30 +381,24 @@ impl<C: Controller> StreamSender<C> {
         self.una < self.full_to
     }
 
-    /// Returns true if another packet may be sent before its time, for a controller with bursts.
-    /// The pacer's time is that at which a bucket is full or the next unit starts.
+    /// The time from which the next packet may go, for a controller with bursts before that of the pacer. The
+    /// pacer's time is that at which a bucket is full or the next unit starts.
     #[inline(never)]
-    fn may_burst(&self, pace: Option<Rate>, now: Time) -> bool {
-        let size = match self.controller.burst() {
-            Burst::Packet => return false,
-            Burst::Bucket(size) | Burst::Full(size) => size,
-            Burst::Unit(size) if self.pacer.began() == now => size,
-            Burst::Unit(_) => return false,
+    fn opens(&self, pace: Option<Rate>, now: Time) -> Time {
+        let next = self.pacer.next();
+        let (size, waits) = match self.controller.burst() {
+            Burst::Packet => return next,
+            Burst::Bucket(size) => (size, false),
+            Burst::Full(size) => (size, true),
+            Burst::Unit(size) if self.pacer.began() == now => (size, true),
+            Burst::Unit(_) => return next,
+        };
+        let Some(rate) = pace else {
+            return next;
         };
         let more = Bytes::new(size.get().saturating_sub(self.packet.get()));
-        let latest = |rate: Rate| now + rate.transmission(more);
-        more > Bytes::ZERO && pace.is_some_and(|rate| self.pacer.next() <= latest(rate))
-    }
-
-    /// The time at which the pacer lets the next packet go. A bucket has tokens for a packet before it is full.
-    #[inline(never)]
-    fn paced_at(&self, pace: Option<Rate>) -> Time {
-        let full = self.pacer.next();
-        let (Burst::Bucket(size), Some(rate)) = (self.controller.burst(), pace) else {
-            return full;
-        };
-        let more = Bytes::new(size.get().saturating_sub(self.packet.get()));
-        Time::from_ps(full.as_ps().saturating_sub(rate.transmission(more).as_ps()))
+        let opens = Time::from_ps(next.as_ps().saturating_sub(rate.transmission(more).as_ps()));
+        if waits && opens > now { next } else { opens }
     }
 
     /// Records that packets wait for the pacer. If the settings ask for pacing, the window
@@ -525,9 +519,12 @@ impl<C: Controller> StreamSender<C> {
             }
         }
         if allowance.pacing.is_some() || self.gated {
-            if self.pacer.next() > now && !self.may_burst(allowance.pacing, now) {
-                self.note_pacing();
-                return Err(self.paced_at(allowance.pacing));
+            if self.pacer.next() > now {
+                let opens = self.opens(allowance.pacing, now);
+                if opens > now {
+                    self.note_pacing();
+                    return Err(opens);
+                }
             }
             if self.gated {
                 fits = self.pass_gate(fits)?;
