@@ -39,7 +39,8 @@ fn most(controller: &str) -> Option<f64> {
         "bbr1" => None,
         // It keeps up to a loss of 2 % [draft-ietf-ccwg-bbr-06 §5.5.10.2].
         "bbr3" => Some(4.0),
-        // It takes the queue for jitter, and ignores losses that it finds while it probes.
+        // It takes the queue for jitter, and ignores losses that it finds while it probes: 28.5 and 1.3 Mbps
+        // beside NewReno. It was below four times as much while it sent its bucket at once, unlike picoquic.
         "c4" => None,
         // The first forgets the base round-trip time in a queue that others keep full, and the second waits
         // for marks. Both grow until a loss. They respond like Reno, but only by a quarter to early losses.
