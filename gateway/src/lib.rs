@@ -21,7 +21,6 @@ mod flood;
 mod gateway;
 pub mod inner;
 pub mod keys;
-pub mod log;
 pub mod message;
 pub mod outer;
 mod path_mtu;

@@ -7,7 +7,7 @@
 
 mod common;
 
-use accord_gateway::log::LevelFilter;
+use accord_door::log::LevelFilter;
 use accord_gateway::{Options, RENEWAL, run};
 use common::{INNER, Path_, Queue, Sites, is_back, obstacle, reached};
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg};

@@ -278,13 +278,11 @@ mod parts {
 
     #[cfg(target_os = "linux")]
     pub fn drive(path: &Path, until_stdin_closes: bool) -> Result<bool, Failure> {
-        use accord_gateway::log::Writer;
+        use accord_door::log::{LevelFilter, Writer};
         use accord_gateway::{Ended, Options, RunError};
         use std::sync::Arc;
         use std::sync::atomic::{AtomicBool, Ordering};
-        let level = std::env::var("ACCORD_LOG").unwrap_or_else(|_| "info".into());
-        let level = accord_gateway::log::level(&level)
-            .map_err(|e| Failure::new(format!("the variable ACCORD_LOG: {e}")))?;
+        let level = crate::events::level()?.unwrap_or(LevelFilter::INFO);
         let stop: Arc<AtomicBool> = Arc::default();
         if until_stdin_closes {
             let stop = stop.clone();

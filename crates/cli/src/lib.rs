@@ -22,6 +22,7 @@ mod cost;
 mod draft;
 mod emulate;
 mod evaluate;
+mod events;
 mod execute;
 mod explain;
 mod export;
@@ -115,7 +116,8 @@ pub fn main_from<T: Into<OsString> + Clone>(
         return code;
     }
     let catalogue = catalogue_with(controllers, disciplines);
-    let done = python::refuse(&arguments)
+    let done = events::print(arguments.get(1).map(OsString::as_os_str))
+        .and_then(|()| python::refuse(&arguments))
         .and_then(|()| emulate::mahimahi::rewritten(arguments))
         .and_then(|arguments| commands::run(parsed(arguments), &catalogue));
     match done {

@@ -11,6 +11,7 @@ mod dossiers;
 mod durable;
 mod errors;
 mod evaluate;
+mod events;
 mod experiments;
 mod explain;
 mod families;

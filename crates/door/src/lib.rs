@@ -1,5 +1,5 @@
-//! Unix sockets through which running programs report their state: HTTP, one request per
-//! connection.
+//! What running programs report: their state, through Unix sockets (HTTP, one request per connection), and
+//! a [`log`] of events.
 //!
 //! [`Door`] is the server's side, and [`ask`] the client's. [`Ask`] is a request, and [`State`] the answer
 //! in three forms. [`fields!`] declares each field of a state once, and [`metrics`] writes the text format
@@ -9,6 +9,7 @@
 mod client;
 #[cfg(unix)]
 mod door;
+pub mod log;
 pub mod metrics;
 mod state;
 

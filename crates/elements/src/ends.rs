@@ -8,8 +8,9 @@ use accord_units::Duration;
 /// Creates both ends of a flow on a path with this base round-trip time.
 pub fn ends(flow: &Flow, base_rtt: Duration) -> (Sender, Receiver) {
     let settings = Settings { min_rto: flow.min_rto, pacing: flow.pacing };
-    let (sender, mut receiver) =
+    let (mut sender, mut receiver) =
         endpoints(&flow.controller, &flow.service, flow.packet, base_rtt, settings);
+    sender.set_name(&flow.name);
     if let (Some(tunnel), Receiver::Tunnel(egress)) = (&flow.tunnel, &mut receiver) {
         egress.go_by(tunnel.signal);
     }

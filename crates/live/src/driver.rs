@@ -37,6 +37,7 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
+use tracing::debug;
 
 /// The maximum number of batches read from a socket before the clock is read again.
 const BATCHES: usize = 4;
@@ -149,6 +150,9 @@ pub struct Counters {
 impl Counters {
     /// Records that packets due out of a wire at `due` were handed over at `real`.
     fn was_late(&mut self, due: Time, real: Time) {
+        if real > due && real.since(due) >= NOTICED {
+            debug!(event = "late", t = due.as_secs_f64(), by = %real.since(due));
+        }
         let from = self.spans.last().map_or(due, |(_, end)| due.max(*end));
         if real > from && real.since(from) >= NOTICED && self.spans.len() < MOST_SPANS {
             self.spans.push((from, real));

@@ -16,6 +16,7 @@ use accord_transport::{Receiver, Segment, Sender, View};
 use accord_units::{Bytes, Duration, Time};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use tracing::{debug, trace};
 
 /// The number of events between two reports of progress.
 const PROGRESS: u64 = 1 << 18;
@@ -192,11 +193,13 @@ impl<'a> Core<'a> {
     /// Starts the application of a flow.
     pub fn start(&mut self, id: usize) {
         let application = self.state.application(id);
+        debug!(event = "start", t = self.now.as_secs_f64(), flow = self.scenario.flows[id].name);
         self.flows[id].session.start(application);
     }
 
     /// Stops a flow.
     pub fn stop(&mut self, id: usize) {
+        debug!(event = "stop", t = self.now.as_secs_f64(), flow = self.scenario.flows[id].name);
         self.wake_up(id);
         let flow = &mut self.flows[id];
         flow.session.stop();
@@ -490,6 +493,13 @@ impl<'a> Core<'a> {
     /// Counts a lost packet.
     pub fn lose(&mut self, packet: &Packet) {
         self.digest.lost(self.now, packet);
+        trace!(
+            event = "drop",
+            t = self.now.as_secs_f64(),
+            flow = self.scenario.flows[packet.flow as usize].name,
+            packet = ?packet.segment,
+            bytes = packet.bytes().get(),
+        );
         self.wake_up(packet.flow as usize);
         let now = self.now;
         let flow = &mut self.flows[packet.flow as usize];

@@ -85,7 +85,9 @@ use accord_scenario::Scenario;
 use accord_units::Time;
 use flow::Flow;
 use skip::Skip;
+use std::fmt;
 use survey::Ports;
+use tracing::debug_span;
 
 /// Runs a scenario, packet by packet.
 ///
@@ -131,6 +133,7 @@ fn run_planned<'a>(
     observer: &mut dyn Observer,
 ) -> Result<(Run, Vec<Audit>, Vec<Audit>), Interrupted> {
     let (mut core, plan, ports) = prepare(scenario, shortcuts);
+    let _entered = debug_span!("run", point = %Point(&scenario.point), seed = scenario.seed).entered();
     core.skip = skip.map(Box::new);
     match plan {
         Plan::Windows(layout) => {
@@ -144,6 +147,20 @@ fn run_planned<'a>(
             engine.run(observer)?;
             Ok(engine.finish())
         }
+    }
+}
+
+/// The point of a sweep in the log.
+struct Point<'a>(&'a [(String, String)]);
+
+impl fmt::Display for Point<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut separator = "";
+        for (key, value) in self.0 {
+            write!(f, "{separator}{key}={value}")?;
+            separator = ",";
+        }
+        Ok(())
     }
 }
 

@@ -135,6 +135,13 @@ impl Sender {
         }
     }
 
+    /// Names a stream in the log.
+    pub fn set_name(&mut self, name: &str) {
+        if let Some(s) = self.stream_mut() {
+            s.set_name(name);
+        }
+    }
+
     /// Returns the longest memory of the controller.
     pub fn memory(&self) -> Duration {
         match self {

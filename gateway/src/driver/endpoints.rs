@@ -350,7 +350,7 @@ mod tests {
             let lines: Arc<Mutex<Vec<String>>> = Arc::default();
             let sink = lines.clone();
             let sink = Arc::new(move |line: &str| sink.lock().expect("whole").push(line.into()));
-            let log = crate::log::Log::new(tracing::level_filters::LevelFilter::WARN, sink);
+            let log = accord_door::log::Log::new(tracing::level_filters::LevelFilter::WARN, sink);
             tracing::subscriber::with_default(log, || {
                 for (answer, expected) in answers.iter().zip(expected) {
                     for _ in 0..2 {

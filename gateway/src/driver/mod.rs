@@ -28,7 +28,7 @@ use crate::config::{Interface, Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};
 use crate::keys::{PrivateKey, SharedKey};
-use crate::log::{LevelFilter, Log, Sink};
+use accord_door::log::{LevelFilter, Log, Sink};
 use crate::status::{ConfigStatus, OFFLOADS, PeerStatus, status};
 use crate::wireguard::{PeerKeys, WireGuard};
 use accord_door::{Door, Form};

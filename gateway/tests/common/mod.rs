@@ -12,7 +12,7 @@
 pub mod wire;
 
 use accord_gateway::keys::{PrivateKey, PublicKey};
-use accord_gateway::log::LevelFilter;
+use accord_door::log::LevelFilter;
 use accord_gateway::{Options, RENEWAL, run};
 use accord_live::namespace::{Namespace, ip, join};
 use nix::sys::socket::{setsockopt, sockopt};

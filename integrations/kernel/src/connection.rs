@@ -11,6 +11,7 @@ use accord_control::{
 use accord_family::{Service, Values};
 use accord_units::{Bytes, Duration, Rate, Time};
 use std::collections::VecDeque;
+use tracing::debug;
 
 /// The bytes of an IPv4 header. That of IPv6 is 20 bytes longer, which is negligible for a window
 /// of packets.
@@ -231,7 +232,17 @@ impl Connection {
         };
         self.answered = Some(flight);
         let path = self.path(flight);
+        let window = self.inner.cwnd();
         self.inner.on_congestion(what, &path, now);
+        debug!(
+            event = "cut",
+            t = now.as_secs_f64(),
+            slot = report.slot,
+            because = ?what,
+            window = window.get(),
+            to = self.inner.cwnd().get(),
+            in_flight = flight.get(),
+        );
     }
 
     fn acknowledge(&mut self, report: &Report, now: Time) {

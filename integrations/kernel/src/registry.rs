@@ -5,6 +5,7 @@ use crate::report::{CLOSED, Decision, Report};
 use accord_family::Values;
 use hdrhistogram::Histogram;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use tracing::{debug, warn};
 
 /// The largest age of a decision in the histogram, in nanoseconds.
 const LONGEST_AGE: u64 = 60_000_000_000;
@@ -74,10 +75,13 @@ impl Registry {
         let slot = &mut self.entries[place];
         if report.is(CLOSED) {
             // The slot may already have another connection.
-            slot.take_if(|entry| entry.generation == report.generation);
+            if slot.take_if(|entry| entry.generation == report.generation).is_some() {
+                debug!(event = "close", slot = report.slot);
+            }
             return None;
         }
         if (slot.as_ref()).is_none_or(|entry| entry.generation != report.generation) {
+            debug!(event = "open", slot = report.slot);
             self.connections += 1;
             *slot = Some(Entry {
                 generation: report.generation,
@@ -104,6 +108,7 @@ impl Registry {
                 let text = panic.downcast_ref::<&str>().map(|s| s.to_string());
                 let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
                 entry.failed = Some(text.unwrap_or("the controller panicked".into()));
+                warn!(event = "failed", slot = report.slot, because = entry.failed);
                 self.failure.clone_from(&entry.failed);
                 self.failed += 1;
                 None

@@ -6,6 +6,7 @@ use crate::calendar::EventKind;
 use accord_scenario::{Change, Event, LinkId};
 use accord_transport::Segment;
 use accord_units::{Bytes, Time};
+use tracing::debug;
 
 impl EventsEngine<'_> {
     /// Applies the next change of the scenario.
@@ -13,6 +14,7 @@ impl EventsEngine<'_> {
         let Some(Event { change, .. }) = self.changes.next() else {
             return debug_assert!(false, "each is in the calendar once");
         };
+        self.note(change);
         self.core.state.apply(change);
         match change {
             Change::Delay(link, delay) => {
@@ -34,6 +36,26 @@ impl EventsEngine<'_> {
                     (f.path, f.reverse_path) = (there, back);
                 }
                 self.path_changed(None);
+            }
+        }
+    }
+
+    /// Logs a change.
+    fn note(&self, change: &Change) {
+        let scenario = self.core.scenario;
+        let t = self.core.now.as_secs_f64();
+        match change {
+            Change::Delay(link, delay) => {
+                debug!(event = "change", t, link = scenario.links[*link].name, delay = %delay);
+            }
+            Change::Rate(link, rate) => {
+                debug!(event = "change", t, link = scenario.links[*link].name, rate = %rate);
+            }
+            Change::Demand { flow, rate } => {
+                debug!(event = "change", t, flow = scenario.flows[*flow].name, demand = %rate);
+            }
+            Change::Route { flow, .. } => {
+                debug!(event = "change", t, flow = scenario.flows[*flow].name, because = "route");
             }
         }
     }

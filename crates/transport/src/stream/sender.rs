@@ -173,6 +173,8 @@ struct LossState {
     /// The state of PRR in this recovery, for a controller that asks for it. It is boxed, because
     /// few do.
     prr: Option<Box<Prr>>,
+    /// The flow's name in the log, if there is a log.
+    name: Option<Box<str>>,
 }
 
 /// An answer to the loss of the first packet, until the acknowledgement that moves the window
@@ -257,6 +259,7 @@ impl<C: Controller> StreamSender<C> {
             idle_since: now,
             retransmissions: self.loss_state.retransmissions,
             timeouts: self.loss_state.timeouts,
+            name: self.loss_state.name.take(),
             ..LossState::default()
         };
         *self = StreamSender {
@@ -269,6 +272,17 @@ impl<C: Controller> StreamSender<C> {
             opened: now,
             ..StreamSender::new(controller, self.packet, self.settings())
         };
+    }
+
+    /// Names the flow in the log. Without a log this does nothing.
+    pub fn set_name(&mut self, name: &str) {
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            self.loss_state.name = Some(name.into());
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.loss_state.name.as_deref().unwrap_or_default()
     }
 
     fn settings(&self) -> Settings {

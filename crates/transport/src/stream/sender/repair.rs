@@ -3,6 +3,18 @@
 use super::{Doubt, StreamSender};
 use accord_control::{Acked, Congestion, Controller, PathView, Recovery};
 use accord_units::{Bytes, Duration, Time};
+use tracing::debug;
+
+/// The cause of a cut in the log.
+fn word(what: Congestion) -> &'static str {
+    match what {
+        Congestion::Loss => "loss",
+        Congestion::EarlyLoss => "early-loss",
+        Congestion::Ecn => "mark",
+        Congestion::Timeout => "time-out",
+        Congestion::RepeatedTimeout => "repeated-time-out",
+    }
+}
 
 impl<C: Controller> StreamSender<C> {
     /// The path before a loss was found. All data that is sent and not acknowledged counts as in
@@ -35,7 +47,18 @@ impl<C: Controller> StreamSender<C> {
         }
         self.loss_state.answer_from = now + Duration::from_ps(1);
         self.loss_state.most = 0;
+        let window = self.controller.cwnd();
         self.controller.on_congestion(what, flight, now);
+        debug!(
+            event = "cut",
+            t = now.as_secs_f64(),
+            flow = self.name(),
+            because = word(what),
+            window = window.get(),
+            to = self.controller.cwnd().get(),
+            in_flight = flight.in_flight.get(),
+            srtt = self.rtt.smoothed().as_secs_f64(),
+        );
     }
 
     /// Notifies the controller of the loss of the first packet, which may prove spurious.
@@ -81,7 +104,16 @@ impl<C: Controller> StreamSender<C> {
         if self.is_selective() {
             self.loss_state.recover = self.una;
         }
+        let window = self.controller.cwnd();
         self.controller.on_spurious(now);
+        debug!(
+            event = "undo",
+            t = now.as_secs_f64(),
+            flow = self.name(),
+            because = "the packet was late, not lost",
+            window = window.get(),
+            to = self.controller.cwnd().get(),
+        );
     }
 
     fn is_selective(&self) -> bool {

@@ -1,12 +1,14 @@
-//! The log of a gateway: events of `tracing` as lines of keys and values.
+//! The log of a program: events of `tracing` as lines of keys and values.
 //!
-//! Events below the level cost a comparison. While a peer is traced, all events about it are kept for the
-//! client that asked, regardless of the level. Events of libraries do not name the peer, so they are logged
-//! from level debug on only, with their origin.
+//! Events below the level cost a comparison. A line begins with the fields of the spans that its thread has
+//! entered. While a peer is traced, all events about it are kept for the client that asked, regardless of the
+//! level. Events of libraries do not name the peer, so they are logged from level debug on only, with their
+//! origin.
 
 #[cfg(target_os = "linux")]
 use nix::sys::signal::{SigSet, SigmaskHow};
-use std::collections::VecDeque;
+use std::cell::RefCell;
+use std::collections::{HashMap, VecDeque};
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -120,12 +122,25 @@ struct Trace {
     lost: u64,
 }
 
+/// The fields of spans, as text by number.
+#[derive(Debug, Default)]
+struct Spans {
+    last: u64,
+    texts: HashMap<u64, Arc<str>>,
+}
+
+thread_local! {
+    /// The spans that this thread has entered.
+    static ENTERED: RefCell<Vec<(u64, Arc<str>)>> = const { RefCell::new(Vec::new()) };
+}
+
 /// The log.
 #[derive(Clone)]
 pub struct Log {
     level: LevelFilter,
     sink: Sink,
     trace: Arc<Mutex<Trace>>,
+    spans: Arc<Mutex<Spans>>,
 }
 
 impl fmt::Debug for Log {
@@ -137,7 +152,12 @@ impl fmt::Debug for Log {
 impl Log {
     /// Creates a log of events at this level and above.
     pub fn new(level: LevelFilter, sink: Sink) -> Log {
-        Log { level, sink, trace: Arc::default() }
+        Log { level, sink, trace: Arc::default(), spans: Arc::default() }
+    }
+
+    /// Makes this the log of the whole process. Only the first one counts.
+    pub fn install(self) {
+        let _ = tracing::subscriber::set_global_default(self);
     }
 
     /// Returns whether an event is logged, whatever is traced.
@@ -148,6 +168,10 @@ impl Log {
 
     fn traced(&self) -> MutexGuard<'_, Trace> {
         self.trace.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    fn spans(&self) -> MutexGuard<'_, Spans> {
+        self.spans.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
     /// Traces this peer in place of the previous one, or none.
@@ -188,7 +212,8 @@ impl Subscriber for Log {
     }
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && (self.passes(metadata) || self.traced().peer.is_some())
+        let wanted = self.passes(metadata) || self.traced().peer.is_some();
+        wanted && (metadata.is_event() || is_own(metadata))
     }
 
     fn event(&self, event: &Event<'_>) {
@@ -198,6 +223,7 @@ impl Subscriber for Log {
         if !is_own(metadata) {
             line.push("from", metadata.target());
         }
+        ENTERED.with_borrow(|spans| spans.iter().for_each(|(_, text)| line.text += text));
         event.record(&mut line);
         {
             let mut trace = self.traced();
@@ -214,17 +240,38 @@ impl Subscriber for Log {
         }
     }
 
-    fn new_span(&self, _: &span::Attributes<'_>) -> span::Id {
-        span::Id::from_u64(1)
+    fn new_span(&self, attributes: &span::Attributes<'_>) -> span::Id {
+        let mut fields = Fields { text: String::new(), peer: None };
+        attributes.record(&mut fields);
+        let mut spans = self.spans();
+        spans.last += 1;
+        let number = spans.last;
+        spans.texts.insert(number, fields.text.into());
+        span::Id::from_u64(number)
     }
 
     fn record(&self, _: &span::Id, _: &span::Record<'_>) {}
 
     fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
 
-    fn enter(&self, _: &span::Id) {}
+    fn enter(&self, span: &span::Id) {
+        let number = span.into_u64();
+        let text = self.spans().texts.get(&number).cloned();
+        ENTERED.with_borrow_mut(|spans| spans.extend(text.map(|text| (number, text))));
+    }
 
-    fn exit(&self, _: &span::Id) {}
+    fn exit(&self, span: &span::Id) {
+        ENTERED.with_borrow_mut(|spans| {
+            if let Some(place) = spans.iter().rposition(|(number, _)| *number == span.into_u64()) {
+                spans.remove(place);
+            }
+        });
+    }
+
+    // No span is cloned, so each closes once.
+    fn try_close(&self, span: span::Id) -> bool {
+        self.spans().texts.remove(&span.into_u64()).is_some()
+    }
 }
 
 /// Returns whether an event is of this program, and not of a library.
@@ -326,6 +373,23 @@ mod tests {
         assert_eq!(told(LevelFilter::INFO), [""; 0]);
         let line = "level=error from=boringtun::noise::timers message=CONNECTION_EXPIRED";
         assert_eq!(told(LevelFilter::DEBUG), [line; 2]);
+    }
+
+    #[test]
+    fn lines_have_the_fields_of_the_spans_around_them() {
+        let (log, lines) = log(LevelFilter::DEBUG);
+        tracing::subscriber::with_default(log.clone(), || {
+            let run = tracing::debug_span!("run", seed = 7);
+            run.in_scope(|| {
+                tracing::debug!(event = "cut");
+                tracing::debug_span!("flow", flow = "a b").in_scope(|| tracing::debug!(event = "cut"));
+            });
+            tracing::debug!(event = "cut");
+        });
+        let lines = lines.lock().expect("whole");
+        let inner = r#"level=debug seed=7 flow="a b" event=cut"#;
+        assert_eq!(*lines, ["level=debug seed=7 event=cut", inner, "level=debug event=cut"]);
+        assert!(log.spans().texts.is_empty(), "a span that is closed is forgotten");
     }
 
     /// A reader that does not read costs lines, and no thread waits for it.
