@@ -27,7 +27,7 @@ impl PortPacket for Waiting {
     fn add_virtual_delay(&mut self, _: Duration) {}
 }
 
-/// The most buffers of sent packets that are kept for reuse.
+/// The maximum number of buffers of sent packets that are kept for reuse.
 const SPARE: usize = 128;
 
 /// The next packet, with its class.

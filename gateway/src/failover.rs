@@ -52,8 +52,8 @@ impl Peer {
         true
     }
 
-    /// Takes the place from which the peer sends. The endpoint that was given up does not return before the
-    /// next one had its time to answer: a peer that does not hear there may go on to send from there.
+    /// Takes the place from which the peer sends. An endpoint that was given up does not return before the next
+    /// one has had time to answer: a peer that receives nothing there may still send from there.
     pub(crate) fn on_call(&mut self, from: SocketAddr) {
         let unanswered = self.called.is_some_and(|at| self.sender.answered < at);
         if self.left != Some(from) || !unanswered {

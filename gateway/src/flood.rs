@@ -10,7 +10,7 @@ use std::net::{IpAddr, Ipv6Addr};
 /// The handshakes per second of an address, and the number that it may make at once.
 const RATE: f64 = 20.0;
 const BURST: f64 = 5.0;
-/// The most addresses with a bucket. Handshakes of further addresses are rejected until there is
+/// The maximum number of addresses with a bucket. Handshakes of further addresses are rejected until there is
 /// room.
 const MOST: usize = 4096;
 

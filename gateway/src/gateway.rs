@@ -27,7 +27,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// The time from one look at the timers of sessions to the next.
 const TICK: Duration = Duration::from_ms(100);
-/// The most packets of a peer that are sent before another peer has its turn.
+/// The maximum number of packets of a peer that are sent before another peer has its turn.
 const BATCH: usize = 64;
 /// The DSCP of handshakes, AF41, as in the kernel's WireGuard.
 const HANDSHAKE: u8 = 34 << 2;

@@ -51,7 +51,7 @@ pub fn redacted(text: &str) -> String {
     hidden
 }
 
-/// The most bytes that are read from a key file. A key has 44 characters.
+/// The maximum number of bytes that are read from a key file. A key has 44 characters.
 const LONGEST_FILE: u64 = 4096;
 
 /// Returns the 32 bytes that a text encodes.
@@ -80,14 +80,14 @@ impl PublicKey {
     /// Checks that only one peer can have the other half of the key.
     fn check(&self) -> Result<(), String> {
         if IN_PRINT.contains(&self.to_string().as_str()) {
-            return Err("its private half is in print, so anybody can have it".into());
+            return Err("its private half is published, so anybody can use it".into());
         }
         // With a point of low order everybody gets the same secret, zero [RFC 7748 §6.1].
         let any = x25519::StaticSecret::from([1; 32]);
         if any.diffie_hellman(&self.0.into()).was_contributory() {
             Ok(())
         } else {
-            Err("it is no public key: its secrets are known to everybody".into())
+            Err("it is not a public key: its shared secret is always zero".into())
         }
     }
 }
@@ -248,7 +248,7 @@ mod tests {
             let key = PrivateKey::new(decoded(private).expect("a key")).public();
             assert_eq!(key.to_string(), public);
             let error = public.parse::<PublicKey>().expect_err("everybody has it");
-            assert!(error.contains("in print"), "{error}");
+            assert!(error.contains("published"), "{error}");
         }
         let own = PrivateKey::new([7; 32]).public();
         assert_eq!(own.to_string().parse(), Ok(own));
@@ -269,7 +269,7 @@ mod tests {
         for bytes in [[0; 32], one, p(0xec), p(0xed), p(0xee), eighth] {
             let text = STANDARD.encode(bytes);
             let error = text.parse::<PublicKey>().expect_err("no key");
-            assert!(error.contains("no public key"), "{text}: {error}");
+            assert!(error.contains("not a public key"), "{text}: {error}");
         }
     }
 

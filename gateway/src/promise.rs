@@ -15,7 +15,7 @@ const WINDOW: Duration = Duration::from_secs(1);
 const BUSY: f64 = 0.9;
 /// The number of windows over which the latest kept part is taken.
 const LATEST: usize = 10;
-/// The age from which on a window says nothing of the present.
+/// The age above which a window no longer counts.
 const OLD: Duration = Duration::from_secs(60);
 
 /// The state of a tunnel at a moment.

@@ -15,7 +15,7 @@ use accord_transport::tunnel::{Ingress, repair};
 use accord_transport::{Pacer, Segment, View};
 use accord_units::{Bytes, Duration, Rate, Time, words};
 
-/// The longest time that a sender makes up.
+/// The longest delay that a sender makes up for.
 pub const BURST: Duration = Duration::from_ms(1);
 /// The shortest round trip for the controller. Reports that come sooner wait until then. On a path of
 /// microseconds a pair per round trip would cost more than the data, and most of the measured delay would be

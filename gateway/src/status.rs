@@ -11,8 +11,8 @@ use accord_door::metrics::Metrics;
 use serde::Serialize;
 use std::fmt::Write;
 
-/// The offloads of the kernel: joining and cutting of TCP and UDP packets at the device, cutting of sent
-/// datagrams, and joining of received ones.
+/// The kernel's offloads: coalescing and segmentation of TCP and UDP packets at the device, segmentation of
+/// sent datagrams and coalescing of received ones.
 pub const OFFLOADS: [&str; 4] = ["device-tcp", "device-udp", "send", "receive"];
 
 fields! {
@@ -150,7 +150,7 @@ fn reason(peer: &Peer, up: bool, site: &Site) -> Option<String> {
             let config = &peer.sender.breaker.config;
             let why = match peer.sender.breaker.cause()? {
                 Cause::Loss(part) => format!(
-                    "{:.0} % of the bytes was lost, and too much for {}",
+                    "{:.0} % of the bytes was lost, above the limit for {}",
                     100.0 * part,
                     config.over
                 ),

@@ -171,8 +171,8 @@ impl WireGuard {
         }
     }
 
-    /// Ends the sessions of a tunnel of the present key. The times of handshakes stay, so old ones are not taken
-    /// again.
+    /// Ends the sessions of a tunnel, and gives it the current key. The times of handshakes stay, so old
+    /// handshakes are not accepted again.
     fn close(&self, tunnel: &mut Tunnel) {
         let limiter = Arc::new(RateLimiter::new(&self.public, u64::MAX));
         tunnel.tunn.set_static_private(self.private.clone(), self.public, Some(limiter));

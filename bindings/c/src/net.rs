@@ -66,7 +66,7 @@ impl State {
         self.refused_with(status)
     }
 
-    /// Notes that a setting was refused with the present message.
+    /// Notes that a setting was refused with the current message.
     fn refused_with(&mut self, status: AccordStatus) -> AccordStatus {
         self.refused.get_or_insert_with(|| (status, self.message.clone()));
         status

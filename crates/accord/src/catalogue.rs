@@ -37,12 +37,12 @@ pub fn catalogue_with(
     };
     for family in catalogue.controllers {
         let role = matches!(family.role, Role::Controller(_) | Role::Tunnel(_));
-        assert!(role, "{} is no controller", family.name);
+        assert!(role, "{} is not a controller", family.name);
         accord_control::Maker::of(family);
     }
     for family in catalogue.disciplines {
         let role = matches!(family.role, Role::Queue(_));
-        assert!(role, "{} is no queue discipline", family.name);
+        assert!(role, "{} is not a queue discipline", family.name);
         accord_aqm::Maker::of(family);
     }
     catalogue.declare();

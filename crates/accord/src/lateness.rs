@@ -64,7 +64,7 @@ pub fn settle(
         format!("moves \"{name}\" by more than its tolerance, or by an unknown amount")
     };
     if part <= MOST {
-        let note = format!("{why}; in the packet engine that {effect}, at most, so it is judged");
+        let note = format!("{why}; in the packet engine this {effect} at most, so it is judged");
         live.notes.push(note);
         live.unfit = None;
     } else {

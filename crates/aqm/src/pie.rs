@@ -51,7 +51,7 @@ pub static FAMILY: Family = Family {
             Err("period is shorter than 10 us, the shortest that is supported".into())
         }
         Size::Bytes(_) => Ok(()),
-        Size::Packets(_) => Err("mean_packet is a size; give it in bytes".into()),
+        Size::Packets(_) => Err("mean_packet must be in bytes, not in packets".into()),
     },
     dynamics: Dynamics::Missing(
         "its gains depend on the probability, and its burst allowance on the time since the delay was low, which the fluid does not follow",

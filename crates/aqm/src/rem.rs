@@ -47,7 +47,7 @@ pub static FAMILY: Family = Family {
             Err("period is shorter than 10 us, the shortest that is supported".into())
         }
         Size::Bytes(_) => Ok(()),
-        Size::Packets(_) => Err("packet is a size; give it in bytes".into()),
+        Size::Packets(_) => Err("packet must be in bytes, not in packets".into()),
     },
     dynamics: Dynamics::Queue(|values, _| QueueDynamics {
         law: QueueLaw::Rem {

@@ -31,7 +31,7 @@ impl Axis {
             return Err(wrong("its ends have different units"));
         }
         if !(from.is_finite() && to.is_finite() && from < to) {
-            return Err(wrong("its first value is not the smaller one"));
+            return Err(wrong("its first value must be the smaller one"));
         }
         Ok(Axis { path: path.trim().into(), from, to, unit: other, count })
     }

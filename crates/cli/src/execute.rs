@@ -48,7 +48,7 @@ pub struct Executed {
     pub outcomes: Vec<Outcome>,
     /// Finished after the results are written, since its error must not cost them.
     pub capture: Option<CaptureFile>,
-    /// Finished after the results are written, too.
+    /// Also finished after the results are written.
     pub logs: Option<QlogDir>,
 }
 

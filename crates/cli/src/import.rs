@@ -291,7 +291,7 @@ fn rate_of(args: &Import, bps: Option<f64>, ends: &[String; 2]) -> Result<Rate, 
     }
     let [a, b] = ends;
     let message = format!("the link {a} - {b} has {bps:.3e} bps; 1 Kbps to 100 Tbps are possible");
-    Err(Failure::new(message).hint("--unit sets the unit of bare numbers, --scale multiplies"))
+    Err(Failure::new(message).hint("--unit sets the unit of bare numbers, --scale a factor"))
 }
 
 /// Returns a delay, rounded to a microsecond.

@@ -301,7 +301,7 @@ mod parts {
                     );
                 }
                 names => {
-                    let failure = Failure::new("several controllers are attached: expected a name");
+                    let failure = Failure::new("several controllers are attached: name one");
                     return Err(failure.hint(format!("names are {}", names.join(", "))));
                 }
             },

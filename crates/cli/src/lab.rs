@@ -58,7 +58,7 @@ fn grade(folder: &Path, csv: Option<&Path>, catalogue: &Catalogue) -> Result<boo
     }
     if class.students.is_empty() {
         let message = format!("{} has no line that a student handed in", folder.display());
-        return Err(Failure::new(message).hint("the button Hand in of the laboratory saves one"));
+        return Err(Failure::new(message).hint("the laboratory's button Hand in saves one"));
     }
     data(class.text())?;
     if let Some(path) = csv {

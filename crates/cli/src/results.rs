@@ -131,8 +131,8 @@ pub fn build() -> String {
     })
 }
 
-/// Returns an identification of this build for runs of an engine. For live runs it has their medium, which
-/// is `live` or the one that this machine allows: a run over another medium has other results.
+/// Returns the identification of this build for runs of an engine. For live runs it includes the medium:
+/// `live`, or the one that this machine allows. Runs over different media have different results.
 pub fn build_for(engine: Engine, live: Option<accord::live::Mode>) -> String {
     match engine {
         Engine::Live => format!("{}-{}", build(), live_mode(live)),

@@ -154,8 +154,8 @@ fn what_is_not_sound_is_refused_when_it_is_registered() {
     assert!(refused(&[&NOT_MADE], &[]).contains("not-made has no maker"));
     static NO_QUEUE: Family = Family::new("no-queue", Role::Queue(|_| Price::Loss));
     assert!(refused(&[], &[&NO_QUEUE]).contains("no-queue has no maker"));
-    assert!(refused(&[&NO_QUEUE], &[]).contains("no-queue is no controller"));
-    assert!(refused(&[], &[&NOT_MADE]).contains("not-made is no queue discipline"));
+    assert!(refused(&[&NO_QUEUE], &[]).contains("no-queue is not a controller"));
+    assert!(refused(&[], &[&NOT_MADE]).contains("not-made is not a queue discipline"));
     let reno = accord::control::FAMILIES[0];
     let twice = format!("there are two families called {}", reno.name);
     assert!(refused(&[reno], &[]).contains(&twice));

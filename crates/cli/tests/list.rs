@@ -45,9 +45,9 @@ fn metrics_have_units_and_engines() {
     accord::catalogue();
     assert_eq!(json.as_array().map(Vec::len), Some(Metric::known().len() + DERIVED.len()));
     let state = list(&["metrics", "bbr3.state"]).stdout;
-    assert!(state.contains("of a flow") && state.contains("packet, live"), "{state}");
+    assert!(state.contains("per flow") && state.contains("packet, live"), "{state}");
     let text = list(&["metrics", "goodput"]).stdout;
-    assert!(text.contains("bit/s, of a flow") && text.contains("fluid"), "{text}");
+    assert!(text.contains("bit/s, per flow") && text.contains("fluid"), "{text}");
 }
 
 #[test]

@@ -302,7 +302,7 @@ fn readings_are_of_figures_and_never_replace_another_file() {
         ("", &["sites"][..], "sites shows no figure or table of a paper, and has no readings"),
         ("", &["no-such"], "unknown experiment \"no-such\""),
         (other, &["xia05-fig11"], "r.txt: it is of another version: \"readings 9 | seeds 1\""),
-        ("of mine\n", &["--all"], "r.txt: it is no record of readings"),
+        ("of mine\n", &["--all"], "r.txt: it is not a record of readings"),
         (
             "readings 1 | seeds 1 2 3 4 5\nXia05 | figure 8 | 1 of 4 readings\n  accord | - | 99 B | 1 1 1 1 1 of 1\n",
             &["xia05-fig11"],

@@ -162,7 +162,7 @@ fn axes_that_make_no_sense_are_refused() {
         ("flow.g.controller.gain=0.1..1", "there is no flow"),
         ("flow.f.controller.gain", "no \"=\""),
         ("flow.f.controller.gain=1", "no \"..\""),
-        ("flow.f.controller.gain=2..1", "is not the smaller one"),
+        ("flow.f.controller.gain=2..1", "must be the smaller one"),
         ("topology.dumbbell.delay=1 ms..2 Mbps", "different units"),
         ("flow.f.controller.gain=-1..1", "gain"),
     ] {

@@ -57,7 +57,7 @@ fn only_what_is_not_known_is_a_failure_of_the_command() {
     let met = half(&fails(x)).replace("equals = 0.5", &format!("equals = {x}"));
     std::fs::write(at.join("half.toml"), met).expect("writable");
     let ended = run(at, &[]).with(1);
-    assert!(ended.stdout.contains("`fails` says that it is not: take that out"), "{ended:#?}");
+    assert!(ended.stdout.contains("although `fails` lists it: remove that entry"), "{ended:#?}");
 }
 
 /// The printed entry can be pasted, and does not parse before it has a reason.

@@ -56,7 +56,7 @@ accord_family::params! {
         pub cruise_eras: u64 = integer("2", 1, 1000).source("[draft-huitema-ccwg-c4-spec-04 §4.5]"),
         /// The largest part of the nominal rate that a congestion signal takes.
         pub beta: f64 = number("0.25", 0.001, 0.9).source("[draft-huitema-ccwg-c4-spec-04 §5.5.1]"),
-        /// The largest queuing delay that is no congestion.
+        /// The largest queuing delay that does not count as congestion.
         pub max_delay_threshold: Duration = duration("25 ms").source("[draft-huitema-ccwg-c4-spec-04 §5.2]"),
         /// The most by which the nominal maximum round-trip time exceeds the smallest one.
         pub max_jitter: Duration = duration("250 ms").source("[draft-huitema-ccwg-c4-spec-04 §3.2]"),

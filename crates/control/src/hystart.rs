@@ -2,9 +2,9 @@
 //! [RFC 9406], and HyStart as Linux has it (`tcp_cubic.c`).
 //!
 //! HyStart++: each round the smallest round-trip time is compared with that of the round before. If it rose by
-//! a threshold, slow start goes on at a quarter of its growth (conservative slow start). Five such
-//! rounds later it ends. If the round-trip time falls again before that, the rise was none, and
-//! slow start goes on.
+//! a threshold, slow start continues at a quarter of its growth (conservative slow start). Five such
+//! rounds later it ends. If the round-trip time falls again before that, the rise does not count,
+//! and slow start resumes.
 //!
 //! HyStart: slow start ends at once, on a rise above the smallest round-trip time of all, or when a round's
 //! acknowledgements have come one after another for half of that time.

@@ -82,7 +82,7 @@ pub struct Ledbat {
     delay: QueuingDelay,
     /// The window before the last response to a loss, or zero after an undo.
     before: f64,
-    /// The most bytes in flight in this round trip.
+    /// The maximum number of bytes in flight in this round trip.
     flight: f64,
     /// Losses before this time belong to a round trip that was already answered.
     answered_until: Time,

@@ -252,7 +252,7 @@ pub struct Report {
 /// The amount that a sender may send.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Allowance {
-    /// The most that may be in flight.
+    /// The most data that may be in flight.
     pub window: Bytes,
     /// The highest rate at which it may be sent, or `None` if the link is the only limit.
     pub pacing: Option<Rate>,

@@ -56,7 +56,7 @@ pub enum Estimator {
     Ideal,
 }
 
-/// The most out-of-band halves that are remembered. More than this wait only if no pair arrives
+/// The maximum number of out-of-band halves that are remembered. More than this wait only if no pair arrives
 /// complete.
 const MOST_OUT: usize = 64;
 

@@ -22,7 +22,7 @@ pub const LARGEST_WINDOW: Bytes = Bytes::new(1 << 34);
 
 /// Returns the allowance of a controller of another crate: its window, and its pace in bit/s or
 /// `u64::MAX`. A call through a pointer returns the allowance in memory. Without this function the
-/// other controllers would have to return theirs in memory, too.
+/// other controllers would also have to return theirs in memory.
 #[cold]
 #[inline(never)]
 fn in_registers(controller: &dyn Foreign) -> (u64, u64) {

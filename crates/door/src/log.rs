@@ -22,13 +22,13 @@ use tracing::{Event, Level, Metadata, Subscriber, span};
 /// The sink of the log's lines.
 pub type Sink = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// The most lines of a trace that are kept until a client asks for them.
+/// The maximum number of lines of a trace that are kept until a client asks for them.
 const MOST_KEPT: usize = 2000;
 
 /// The start of the names of this program's modules.
 const OWN: &str = "accord";
 
-/// The most lines that wait for a reader of the log, and the longest wait for it at the end.
+/// The maximum number of lines that wait for a reader of the log, and the longest wait for it at the end.
 const MOST_WAITING: usize = 1000;
 const LAST: Duration = Duration::from_secs(1);
 

@@ -15,7 +15,7 @@ pub struct Verdict {
     pub key: Key,
     /// Why it failed, if it did.
     pub failure: Option<String>,
-    /// Why there is none, if there is none.
+    /// Why it was skipped, if it was.
     pub skipped: Option<String>,
     /// The measured value, or "".
     pub says: String,

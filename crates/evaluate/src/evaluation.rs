@@ -8,7 +8,7 @@ use crate::trial::Measured;
 use accord::report::{Estimate, show};
 use accord::scenario::MetricUnit;
 
-/// The level of all tests of one family together.
+/// The significance level of a family of tests as a whole.
 pub const LEVEL: f64 = 0.05;
 
 /// The results of a pack.
@@ -42,7 +42,7 @@ pub struct RunFailure {
     pub seed: u64,
     /// The event and its time.
     pub why: String,
-    /// True if this machine did not keep up, which says nothing of the subject.
+    /// True if this machine did not keep up: that is not a fault of the subject.
     pub unfit: bool,
 }
 

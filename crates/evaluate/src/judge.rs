@@ -83,9 +83,9 @@ impl<'a> LimitVerdict<'a> {
 }
 
 /// Judges a rule by the 95 % confidence interval of the mean of the subject, or of the geometric mean
-/// for one measure over another. A subject fails if one of its runs has no value: nothing that the rule
-/// is about has come about there, and the mean of the others says nothing of it. Runs that this machine
-/// did not keep up with do not count, and a quantity that the engine does not record decides nothing.
+/// for one measure over another. A subject fails if one of its runs has no value: the event that the rule
+/// is about did not happen there, and the mean of the other runs does not show that. Runs that this machine
+/// did not keep up with do not count. A quantity that the engine does not record decides nothing.
 pub fn judge<'a>(requirement: &'a Requirement, row: &'a Row) -> Judged<'a> {
     let bound = requirement.value;
     let judged = |outcome, seeds, excess| Judged { requirement, row, outcome, seeds, excess };

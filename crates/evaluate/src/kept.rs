@@ -86,7 +86,7 @@ impl Measurements {
         file.write_all(text.as_bytes())
     }
 
-    /// Has the disk take the measurements. Until then a power cut may cost the last ones.
+    /// Flushes the measurements to the disk. Before that, a power cut may lose the last ones.
     ///
     /// # Errors
     /// Those of the file.

@@ -55,7 +55,7 @@ pub struct Planned {
     pub unrecorded: Vec<Option<String>>,
     /// By subject: why it cannot be put into the scenario, if it cannot.
     pub impossible: Vec<Option<String>>,
-    /// By subject: the margins of the equilibrium, or why there are none; where they are asked for.
+    /// By subject: the margins of the equilibrium if they are asked for, or why there are none.
     pub margins: Vec<Result<Margin, String>>,
 }
 
@@ -109,7 +109,7 @@ impl Plan {
     ///
     /// # Errors
     /// Fails if the pack is wrong: a scenario cannot be read, or a setting or a measure does not
-    /// fit it. A subject that does not fit a case is no error; it is recorded in
+    /// fit it. A subject that does not fit a case is not an error; it is recorded in
     /// [`Planned::impossible`].
     pub fn of(pack: Pack, order: &Order, catalogue: &Catalogue) -> Result<Plan, Errors> {
         check_parameters(&pack, catalogue)?;

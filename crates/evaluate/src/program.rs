@@ -73,8 +73,8 @@ impl Instances {
         Ok(Instances { line: line.to_string(), ways, scenario: with_answers })
     }
 
-    /// Returns the script of a shell that runs an instance from the start of each flow to its stop, with its
-    /// number in `ACCORD_INSTANCE`. One that ends by itself leaves its flow silent; one that fails ends the run.
+    /// Returns a shell script that runs an instance from the start of each flow to its stop, with its number in
+    /// `ACCORD_INSTANCE`. An instance that ends by itself leaves its flow silent. One that fails ends the run.
     fn script(&self) -> String {
         let end = self.scenario.end();
         let seconds = |time: Time| time.as_secs_f64();

@@ -46,8 +46,8 @@ pub fn seeds(half: f64, runs: usize, gap: f64) -> Option<u64> {
     enough(runs, |n| quantile(0.025, n as f64 - 1.0) * deviation / (n as f64).sqrt() < gap)
 }
 
-/// Returns the least number of seeds, from 3 up and more than `runs`, that is enough. All larger ones have to
-/// be, too.
+/// Returns the smallest number of seeds that is enough, at least 3 and more than `runs`. If a number is
+/// enough, all larger ones must be.
 fn enough(runs: usize, is_enough: impl Fn(u64) -> bool) -> Option<u64> {
     let (mut low, mut high) = ((runs as u64 + 1).max(3), MOST_SEEDS);
     if low > high || !is_enough(high) {
@@ -75,7 +75,7 @@ pub fn difference(first: &[f64], second: &[f64]) -> Option<Difference> {
     };
     let (sa, sb) = (va / a.n, vb / b.n);
     let error = (sa + sb).sqrt();
-    // Rounding errors of equal values are no variation.
+    // Rounding errors of equal values do not count as variation.
     let least = 1e-12 * a.mean.abs().max(b.mean.abs());
     if error <= least {
         return Some(Difference { mean, half_width: Some(0.0), p: None, variance: Some(0.0) });
@@ -111,8 +111,8 @@ impl Moments {
 }
 
 /// Returns the probabilities adjusted by Holm's procedure, in the order of `p`: each may be
-/// compared with the level of the whole family of tests. An entry without a probability is no test,
-/// and stays without.
+/// compared with the level of the whole family of tests. An entry without a probability is not a
+/// test, and stays `None`.
 pub fn holm(p: &[Option<f64>]) -> Vec<Option<f64>> {
     let mut order: Vec<usize> = (0..p.len()).filter(|i| p[*i].is_some()).collect();
     let value = |i: usize| p[i].unwrap_or(1.0);

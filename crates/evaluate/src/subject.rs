@@ -41,7 +41,7 @@ const CARRIER: &str = "cubic";
 /// The end of the path of a controller in a scenario.
 const CONTROLLER: &str = ".controller";
 
-/// The reason why a text is no subject, with a hint.
+/// The reason why a text is not a subject, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoSubject {
     /// The fault.

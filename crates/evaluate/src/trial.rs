@@ -21,7 +21,7 @@ pub struct Measured {
     pub digest: String,
     /// Why the run failed, with the time, or "".
     pub failure: String,
-    /// True if it failed because this machine did not keep up, which says nothing of the subject.
+    /// True if it failed because this machine did not keep up: that is not a fault of the subject.
     #[serde(default)]
     pub unfit: bool,
 }
@@ -48,8 +48,8 @@ impl Plan {
     }
 }
 
-/// Makes a run and measures it. A panic of the subject, values that are no numbers and windows that
-/// are none are failures in the result, with their time. `launch` is for subjects that are programs.
+/// Makes a run and measures it. A panic of the subject, a value that is not finite and an impossible
+/// window are failures in the result. `launch` is for subjects that are programs.
 ///
 /// # Errors
 /// Fails if the observer stops the run, or if this machine cannot make it.

@@ -66,7 +66,7 @@ pub struct Skipped {
     pub why: &'static str,
 }
 
-/// The change of the reference without an effect.
+/// The change of the reference values when an effect is removed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Shift {
     /// The effect.

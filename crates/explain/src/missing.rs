@@ -19,8 +19,8 @@ pub struct Missing {
 
 impl Missing {
     /// Returns why a value is not compared. `runs` has the values of the reference and of the engine in
-    /// question by seed. A standard value that an engine has with no seed is not wanted, so there is
-    /// nothing to say about it.
+    /// question by seed. A standard value that an engine lacks for all seeds is not expected, so it is
+    /// not reported.
     pub(crate) fn of(
         figure: usize,
         wanted: Wanted,

@@ -15,7 +15,7 @@ const STILL: f64 = 1e-6;
 
 /// Returns the attribution as text: a line per value with the part of each effect, then the
 /// verdicts, the values that runs lack, and then the runs made and the steps that were not possible.
-/// It is "" if there is neither a value nor one that should be there.
+/// Returns "" if there is no value and none should be there.
 pub fn text(a: &Attribution) -> String {
     let mut out = format!("{}: {} against {}", a.id, a.measured, a.reference);
     for (what, value) in &a.point {

@@ -295,7 +295,7 @@ macro_rules! choice {
             fn of(values: &$crate::Values, name: &str) -> $choice {
                 match values.choice(name) {
                     $($word => $choice::$variant,)*
-                    other => unreachable!("\"{other}\" is no word of the choice"),
+                    other => unreachable!("\"{other}\" is not a word of the choice"),
                 }
             }
 

@@ -98,8 +98,8 @@ impl Param {
         Param { doc, ..self }
     }
 
-    /// Returns the parameter with a name and, unless `doc` is empty, with the text of a
-    /// documentation comment.
+    /// Returns the parameter with a name. The text of a documentation comment in `doc`, unless empty,
+    /// replaces its documentation.
     pub const fn declared(self, name: &'static str, doc: &'static str) -> Param {
         if doc.is_empty() {
             Param { name, ..self }

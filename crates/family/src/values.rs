@@ -69,9 +69,7 @@ impl Values {
         let why = match self.family.role {
             Role::Controller(_) if self.is_stream() => return None,
             Role::Controller(_) => "does not respond to the network, and TCP needs a window",
-            Role::Tunnel(_) => {
-                "is fed by pairs of control packets, and TCP has acknowledgements only"
-            }
+            Role::Tunnel(_) => "needs pairs of control packets, and TCP has acknowledgements only",
             Role::Queue(_) => "is a queue discipline",
         };
         let name = self.family.name;

@@ -333,7 +333,7 @@ fn followed(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(Error::new(ErrorKind::InvalidInput, "its links lead in a circle"))
+    Err(Error::new(ErrorKind::InvalidInput, "its symbolic links form a loop"))
 }
 
 /// Gives a new file the permissions of the one that it replaces, and its owner if that is allowed.

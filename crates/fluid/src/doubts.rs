@@ -106,7 +106,7 @@ impl Model<'_> {
             && window < FEW
         {
             notes.add_of("windows", name, 1.0 / window, format!(
-                "windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
+                "windows of {name} are {window:.1} pkt here, but whole packets in a run: one packet is {:.0} % of a rate",
                 100.0 / window
             ));
         }
@@ -139,7 +139,7 @@ impl Model<'_> {
                 )
             } else {
                 format!(
-                    "{name} keeps {kept} queued, which is {packets:.1} packets of {}: its rate follows whole packets, and over several queues is off by some percent",
+                    "{name} keeps {kept} queued, which is {packets:.1} packets of {}: its rate follows whole packets, and is off by a few percent over several queues",
                     f.packet
                 )
             });

@@ -207,7 +207,7 @@ impl Problems {
         self.0.len() >= MOST
     }
 
-    /// Keeps a problem unless it is already known.
+    /// Adds a problem, unless it is already known or the list is full.
     pub fn push(&mut self, problem: Problem) {
         if !self.is_full() && !self.0.contains(&problem) {
             self.0.push(problem);
@@ -271,7 +271,7 @@ pub fn suggest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     }
 }
 
-/// The most words with which a word is compared: more than a person would declare.
+/// The maximum number of words with which a word is compared: more than a person would declare.
 const COMPARED: usize = 2_000;
 
 /// Returns the known word that was probably meant, if one is close enough.

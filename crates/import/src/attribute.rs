@@ -48,7 +48,7 @@ impl fmt::Display for Unsound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Unsound::Value => "is not a valid quantity",
-            Unsound::NoUnit => "has no unit (--delay-unit says it)",
+            Unsound::NoUnit => "has no unit (set it with --delay-unit)",
         })
     }
 }
@@ -68,7 +68,7 @@ const KINDS: [Kind; 3] = [
 ];
 
 /// Returns the property that the attribute `name` with the value `text` stands for, or `None` if it is
-/// of no interest. Names may end in their unit: `capacity_gbps`, `delay_ms`, `dist_km`. Fails for a
+/// not used. Names may end in their unit: `capacity_gbps`, `delay_ms`, `dist_km`. Fails for a
 /// quantity with an invalid value.
 pub(crate) fn property(name: &str, text: &str, units: &Units) -> Result<Option<Property>, Unsound> {
     let name = name.to_ascii_lowercase();

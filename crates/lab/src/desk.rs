@@ -273,7 +273,8 @@ fn gone() -> String {
     "this result is no longer kept; run it again".into()
 }
 
-/// Returns why a lesson does not run with an answer. The student sees no settings, so a place among them says nothing.
+/// Returns why a lesson does not run with an answer. The place of the error would not help a student, who does not
+/// see the settings.
 fn refused(error: &Error) -> String {
     let first = match error {
         Error::Scenario(errors) => errors.iter().map(|e| e.message.clone()).next(),

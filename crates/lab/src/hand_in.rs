@@ -21,7 +21,7 @@ pub(crate) const MOST_ATTEMPTS: usize = 200;
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Work {
-    /// The name, which draws the numbers of exercises.
+    /// The student's name. It is the seed of the numbers in exercises.
     pub student: String,
     /// The version of Accord in which the work was done.
     #[serde(default)]

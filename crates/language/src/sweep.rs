@@ -114,7 +114,7 @@ pub(crate) fn axes(tree: &Table, problems: &mut Problems) -> Option<(Vec<Axis>, 
     if points > 1 && weight.saturating_mul(points) > limits::READS {
         let most = limits::READS / weight;
         let message =
-            format!("the sweeps have {points} points, and so large a file can have {most}");
+            format!("the sweeps have {points} points; a file of this size may have {most}");
         problems.push(Problem::new(axes[0].span, message));
     }
     problems.is_empty().then_some((axes, points))

@@ -74,7 +74,7 @@ fn what_no_stack_can_do_is_refused_with_its_place() {
         ),
         (&format!("{quic}service = {{ weight = 2 }}"), 9, "stack can hold no service"),
         (&format!("{quic}demand = {{ media = {{}} }}"), 9, "an allowed rate"),
-        (&format!("{quic}min_rto = \"1 s\""), 9, "does not take this from us"),
+        (&format!("{quic}min_rto = \"1 s\""), 9, "cannot set this in"),
     ] {
         let e = refused(&flow(keys));
         assert!(e.contains(said) && e.starts_with(&format!("{place}:")), "{place} {said}: {e}");

@@ -264,7 +264,7 @@ pub struct Delays {
     pub max: Duration,
 }
 
-/// The fate of the packets of a connection, one way.
+/// The fate of a connection's packets in one direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Conversation {
     /// The protocol's number, the sender and the receiver. Connections beyond a thousand count as one, with `None`.

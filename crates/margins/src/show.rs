@@ -96,7 +96,7 @@ fn margins(m: &Margins, stable: bool) -> String {
     };
     let below = match m.least_gain {
         least if stable && least > 0.0 => {
-            format!("; below {least:.4} ({:.2} dB) it cycles, too", 20.0 * least.log10())
+            format!("; below {least:.4} ({:.2} dB) it also cycles", 20.0 * least.log10())
         }
         _ => String::new(),
     };

@@ -163,7 +163,7 @@ impl Net {
         self
     }
 
-    /// Sets the folder of captures. The default is `target/accord-net` in the present folder.
+    /// Sets the folder of captures. The default is `target/accord-net` in the current directory.
     #[must_use]
     pub fn folder(mut self, folder: impl AsRef<Path>) -> Net {
         self.folder = folder.as_ref().to_path_buf();
@@ -210,8 +210,8 @@ impl Net {
     ///
     /// # Errors
     /// Fails if the scenario is wrong, or if it does not have the flows to carry. An expectation that compares
-    /// with another engine, such as `equals = "theory"`, has that engine run, too. Fails if it has no result,
-    /// or if it is the live one.
+    /// with another engine, such as `equals = "theory"`, also runs that engine. Fails if that engine has no
+    /// result, or if it is the live one.
     pub fn run(self) -> Result<Outcome, Error> {
         let mut points = self.file?.points(&catalogue(), self.seed).map_err(accord::Error::from)?;
         for scenario in &mut points {
@@ -321,7 +321,7 @@ impl Outcome {
     }
 
     /// Succeeds if all that the scenario expects of the engine is met, and no connection broke. Expectations of
-    /// other engines do not count. Such an engine has run only if a value is compared with its own.
+    /// other engines do not count. Another engine runs only if a value is compared with one of its values.
     ///
     /// # Errors
     /// Fails with all faults, and a capture of the first run that has one, with the logs that stacks wrote. If

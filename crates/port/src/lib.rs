@@ -80,9 +80,9 @@ use accord_units::Bytes;
 /// The limit of a queue, including the packet in service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// The most packets.
+    /// The maximum number of packets.
     pub packets: u64,
-    /// The most bytes.
+    /// The maximum number of bytes.
     pub bytes: Bytes,
 }
 

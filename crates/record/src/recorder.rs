@@ -14,9 +14,9 @@ use accord_family::InnerState;
 use accord_scenario::{Entity, Fold, LinkId, Metric, Recorded, Scenario};
 use accord_units::{Duration, Time};
 
-/// The most values of all columns together (128 MiB).
+/// The maximum number of values of all columns together (128 MiB).
 const BUDGET: usize = 1 << 24;
-/// The most values of a column, and the fewest, whatever the budget.
+/// The maximum number of values of a column, and the fewest, whatever the budget.
 const LONGEST: usize = 1 << 16;
 const SHORTEST: usize = 64;
 /// The number of samples taken as rows before they are put into the columns, which are many and far

@@ -3,7 +3,7 @@
 use accord_scenario::{Entity, Metric, Scenario, Window};
 use accord_units::{Bytes, Duration, Time};
 
-/// The most transfers of a run that are recorded (200 MB).
+/// The maximum number of transfers of a run that are recorded (200 MB).
 const MOST: usize = 1 << 22;
 
 /// A file that an application sent: all of a `size` demand, a burst of an on-off source without a

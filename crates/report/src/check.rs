@@ -250,7 +250,7 @@ fn classify(check: &mut Check) {
     let recorded = show::quantity(record.value, check.unit);
     let measured = check.measured_text();
     let problem = match (check.pass, check.measured(), measured) {
-        (true, ..) => "it is met, and `fails` says that it is not: take that out".to_string(),
+        (true, ..) => "it is met, although `fails` lists it: remove that entry".to_string(),
         (false, Some(m), Some(_)) if record.holds(m.mean) => {
             check.class = cause;
             return;
@@ -312,7 +312,7 @@ fn far(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict 
         off: -near.off,
         pass: !near.pass,
         reason: format!(
-            "{} against {}: {}, more than ± {asked} expected",
+            "{} against {}: {}, expected more than ± {asked}",
             show::quantity(measured, unit),
             show::quantity(target, unit),
             show::error(error)

@@ -200,7 +200,7 @@ fn picks(open: &[Open], text: &str) -> Result<Vec<usize>, String> {
     let texts: Vec<&str> = if text == "-" { vec![] } else { text.split(BETWEEN).collect() };
     if texts.len() != open.len() {
         let names: Vec<&str> = open.iter().map(|open| open.name.as_str()).collect();
-        return Err(format!("\"{text}\" is no value for each of: {}", names.join(", ")));
+        return Err(format!("\"{text}\" needs a value for each of: {}", names.join(", ")));
     }
     let pick = |(open, text): (&Open, &str)| {
         let found = open.values.iter().position(|value| value.value == text);
@@ -536,7 +536,7 @@ impl Readings {
         let head = lines.next().map_or("", |(_, line)| line);
         let version = head.strip_prefix("readings ").and_then(|rest| rest.split_once(" | "));
         match version {
-            None => return Err("it is no record of readings".into()),
+            None => return Err("it is not a record of readings".into()),
             Some((version, own))
                 if version != VERSION.to_string() || own != format!("seeds {seeds}") =>
             {
@@ -550,7 +550,7 @@ impl Readings {
         let mut current: Option<&PaperFigure> = None;
         for (i, line) in lines {
             let wrong = |why: String| format!("line {i}: {why}");
-            let unread = || wrong(format!("\"{line}\" is no line of it"));
+            let unread = || wrong(format!("\"{line}\" is not a line of such a record"));
             let none = |text: &str| if text == "-" { String::new() } else { text.to_string() };
             let Some(inner) = line.strip_prefix("  ") else {
                 let parts: Vec<&str> = line.split(" | ").collect();

@@ -335,7 +335,7 @@ fn a_record_is_read_as_it_was_written_and_a_wrong_line_is_named() {
             "seeds 1 2",
             "it is of another version: \"readings 1 | seeds 1 2\", not \"readings 1 | seeds 1 2 3 4 5\"",
         ),
-        ("readings 1 |", "results 1 |", "it is no record of readings"),
+        ("readings 1 |", "results 1 |", "it is not a record of readings"),
         (
             "0.5 | 50 KB",
             "0.7 | 50 KB",
@@ -346,13 +346,13 @@ fn a_record_is_read_as_it_was_written_and_a_wrong_line_is_named() {
             "0.5 | 70 KB",
             "line 6: P figure 1: \"70 KB\" is not declared for buffer; declared are 50 KB, 60 KB",
         ),
-        ("0.5 | 50 KB", "- | 50 KB", "line 6: P figure 1: \"-\" is no value for each of: weight"),
+        ("0.5 | 50 KB", "- | 50 KB", "line 6: P figure 1: \"-\" needs a value for each of: weight"),
         ("  theirs | 0.5", "  other | 0.5", "line 6: P figure 1: \"other\" is not its law"),
         ("1 2 3 4 5 of", "1 2 3 of", "line 6: P figure 1: 3 seeds, not 5"),
         (
             "1 2 3 4 5 of",
             "1 2 x 4 5 of",
-            "line 6: \"  theirs | 0.5 | 50 KB | 1 2 x 4 5 of 6\" is no line of it",
+            "line 6: \"  theirs | 0.5 | 50 KB | 1 2 x 4 5 of 6\" is not a line of such a record",
         ),
         ("P | table 2", "P | table 3", "line 9: P table 3 is not declared"),
     ] {

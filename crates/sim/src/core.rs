@@ -287,7 +287,7 @@ impl<'a> Core<'a> {
         }
     }
 
-    /// Ends the transfer of a flow, if it has one, because all of it has been delivered.
+    /// Ends the transfer of a flow, if it has one, after all of it has been delivered.
     pub fn transferred(&mut self, id: usize) {
         if let Some(ended) = self.take_delivered(id) {
             self.add_transfer(ended);

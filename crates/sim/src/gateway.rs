@@ -308,7 +308,7 @@ impl Gateway {
         held
     }
 
-    /// The packets that the edge queue has dropped.
+    /// The number of packets that the edge queue has dropped.
     pub fn drops(&self) -> u64 {
         self.counts[2].packets
     }

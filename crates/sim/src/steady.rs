@@ -62,7 +62,7 @@ impl Readings {
         self.len() >= FIRST && self.len().is_multiple_of(EVERY)
     }
 
-    /// Returns true if the number of readings is the largest that is kept.
+    /// Returns true if the number of readings has reached its limit.
     pub fn are_full(&self) -> bool {
         self.len() == MOST
     }

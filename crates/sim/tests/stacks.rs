@@ -220,7 +220,7 @@ fn a_good_stack_runs_to_the_end() {
 fn it_spins() {
     is_said(
         &SPIN,
-        "1.000000 s: the sending end wants to be woken at once, after 1000 wake-ups at one time",
+        "1.000000 s: the sending end asks to be woken at once, after 1000 wake-ups at one time",
     );
 }
 
@@ -288,7 +288,7 @@ fn the_receiving_end_may_send_first() {
 fn it_wakes_in_the_past() {
     is_said(
         &PAST,
-        "1.000000 s: the sending end wants to be woken in the past, at 0.500000 s, after 1000",
+        "1.000000 s: the sending end asks to be woken in the past, at 0.500000 s, after 1000",
     );
 }
 

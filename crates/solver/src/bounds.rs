@@ -24,7 +24,7 @@ const PRECISION: f64 = 1e-3;
 
 impl Certificate {
     /// Returns an interval that contains the optimal rate of `flow`, independent of the rates that were
-    /// checked. It is as much of a proof as the [`gap`](Self::gap) is.
+    /// checked. The interval is as rigorous as the [`gap`](Self::gap).
     ///
     /// `prices` must be those of the certificate. Without a finite gap the interval is the whole
     /// range of the flow's rates.

@@ -68,7 +68,7 @@ const PATIENCE: usize = 8;
 
 /// Finds the rates and prices of the equilibrium.
 ///
-/// The result depends only on the problem and the settings. The time is that of some hundred passes
+/// The result depends only on the problem and the settings. It takes as long as a few hundred passes
 /// over the hops of all routes. Memory is about 50 bytes per route, 4 per hop and 140 per link.
 ///
 /// ```

@@ -75,7 +75,7 @@ impl State<'_> {
                     format!("{name} drops or marks traffic above {:.0} % of its rate", 100.0 * utilisation)
                 }
                 Err(_) if delay > LEAST_PRICE => {
-                    format!("{packets:.1} pkt would wait there, and theory has no price for what {name} does to them")
+                    format!("{packets:.1} pkt would wait there, and theory has no price for the signals of {name}")
                 }
                 _ => return None,
             };

@@ -321,7 +321,7 @@ impl<'a> State<'a> {
             Ok(settled) => settled,
             Err(Unsettled { apart }) => {
                 let (effect, size, text) = none(format!(
-                    "no equilibrium was found of data with its acknowledgements; the best that was has a residual of {apart:.0e}"
+                    "no equilibrium of data and acknowledgements was found; the best attempt has a residual of {apart:.0e}"
                 ));
                 notes.add(effect, size, text);
                 return Ok(None);
@@ -340,7 +340,7 @@ impl<'a> State<'a> {
             Status::NotConverged => {
                 let worst = c.worst();
                 let (effect, size, text) = none(format!(
-                    "no equilibrium was found; the best that was has a residual of {worst:.0e}"
+                    "no equilibrium was found; the best attempt has a residual of {worst:.0e}"
                 ));
                 notes.add(effect, size, text);
                 return Ok(None);
@@ -381,7 +381,7 @@ impl<'a> State<'a> {
         }
         if let Some((link, why)) = self.meddles(phase, &problem, &solution) {
             let (effect, size, text) = none(format!(
-                "no equilibrium: the flows over {} keep an accumulation, and have no price in common with its queue: {why}",
+                "no equilibrium: the flows over {} keep an accumulation, and its queue signals no price to them: {why}",
                 s.links[link].name
             ));
             notes.add(effect, size, text);

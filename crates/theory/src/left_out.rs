@@ -174,7 +174,7 @@ impl State<'_> {
             ));
         } else if of.goes_by_pairs() && follows && packet > COARSE_TARGET * queued {
             notes.add_of("packets", name, 0.2 * packet / queued, format!(
-                "{name} keeps {kept} queued, which is {:.1} packets of {}: its rate follows whole packets, and over several queues is off by some percent",
+                "{name} keeps {kept} queued, which is {:.1} packets of {}: its rate follows whole packets, and is off by a few percent over several queues",
                 queued / packet,
                 of.packet
             ));
@@ -220,7 +220,7 @@ impl State<'_> {
         let window = alike().map(Sender::window).fold(f64::INFINITY, f64::min);
         if window < FEW {
             notes.add_of("windows", name, 1.0 / window, format!(
-                "windows of {name} are {window:.1} pkt here, and whole packets in a run, of which one is {:.0} % of a rate",
+                "windows of {name} are {window:.1} pkt here, but whole packets in a run: one packet is {:.0} % of a rate",
                 100.0 / window
             ));
         }
@@ -259,7 +259,7 @@ impl State<'_> {
         if most > UNLIKE * least {
             let name = self.group(sender.flow);
             notes.add_of("half round trips", name, 0.1 * most / least, format!(
-                "{} looks at the smallest delay of half a round trip, and meets flows of longer and shorter ones ({:.1} to {:.1} ms): the longer see less of a queue that swings, and get more; here they do not",
+                "{} looks at the smallest delay of half a round trip, and meets flows with other round trips ({:.1} to {:.1} ms): in a run, those with longer ones see less of a queue that swings, and get more; here they do not",
                 name,
                 1e3 * least,
                 1e3 * most

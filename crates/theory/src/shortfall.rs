@@ -93,7 +93,7 @@ impl Shortfall {
             Outcome::FullBuffers(links) => {
                 let names = listed(links, "links", |&l| scenario.links[l].name.clone());
                 format!(
-                    "no accumulation limit holds the flows; the buffer of {names} fills, windows halve at losses and never settle; were it always full: "
+                    "no accumulation limit holds the flows; the buffer of {names} fills, windows halve at losses and never settle; if it were always full: "
                 )
             }
         };

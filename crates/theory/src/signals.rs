@@ -166,7 +166,7 @@ impl State<'_> {
     }
 
     /// Returns whether a flow reads the price of a link. Loss counts as a queuing delay, because
-    /// the flow's accumulation is queued there, too.
+    /// the flow's accumulation is queued there as well.
     fn reads(&self, flow: usize, link: LinkId) -> bool {
         let f = &self.scenario.flows[flow];
         let Some(objective) = objective(&f.controller) else {

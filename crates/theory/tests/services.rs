@@ -197,7 +197,7 @@ fn oversubscription_without_limits_ends_at_the_buffer() {
     assert_eq!(
         services(&run),
         [
-            "theory: 0 s-10 s: contracts on hop1 add up to 130 Mbps of 100 Mbps; floors are not met: no accumulation limit holds the flows; the buffer of hop1 fills, windows halve at losses and never settle; were it always full: a 45.81 Mbps of a contract of 60 Mbps, b 53.29 Mbps of a contract of 70 Mbps"
+            "theory: 0 s-10 s: contracts on hop1 add up to 130 Mbps of 100 Mbps; floors are not met: no accumulation limit holds the flows; the buffer of hop1 fills, windows halve at losses and never settle; if it were always full: a 45.81 Mbps of a contract of 60 Mbps, b 53.29 Mbps of a contract of 70 Mbps"
         ]
     );
     // A buffer in packets is as many of the flows' packets.

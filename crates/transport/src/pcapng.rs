@@ -144,7 +144,7 @@ fn option(bytes: &mut Vec<u8>, code: u16, value: &[u8]) {
     pad(bytes);
 }
 
-/// Pads to a multiple of 4 bytes. Blocks are multiples of 4 bytes, too, so the whole file is.
+/// Pads to a multiple of 4 bytes. Blocks are multiples of 4 bytes as well, so the whole file is.
 fn pad(bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }

@@ -135,7 +135,7 @@ const TAKEN: [&str; 5] = ["PrivateKey", "Address", "ListenPort", "FwMark", "MTU"
 /// The settings that are left out, and the reason or the remedy. [`refuse`] rejects those without which the
 /// host would do the opposite.
 const LEFT: [(&str, &str); 7] = [
-    ("DNS", "the gateway sets no resolver of the host"),
+    ("DNS", "the gateway does not set the host's resolver"),
     ("Table", "the gateway sets the routes to the networks of its peers"),
     ("PreUp", "a unit has ExecStartPre for it"),
     ("PostUp", "a unit has ExecStartPost for it"),
@@ -279,7 +279,7 @@ fn imported(source: &str, name: &str, cap: Rate) -> Result<Imported, Problem> {
         let full = IpNet::from(own.addr());
         let behind = |p: &Peer| p.networks.iter().any(|(n, _)| *n == own.trunc());
         if *own != full && peers.iter().any(behind) {
-            notes.push(format!("the address {own} is {full}: its network is behind a peer"));
+            notes.push(format!("the address {own} becomes {full}: its network is behind a peer"));
             *own = full;
         }
     }

@@ -345,7 +345,7 @@ pub(super) fn public_keys(value: &Value) -> Result<Vec<PublicKey>, Problem> {
     }
 }
 
-/// The most endpoints of a peer.
+/// The maximum number of endpoints of a peer.
 const MOST_ENDPOINTS: usize = 8;
 
 /// Reads an endpoint, or a list of addresses.

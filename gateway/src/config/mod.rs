@@ -328,7 +328,7 @@ fn differs(
     {
         let all = peer.networks[place];
         let message = format!(
-            "{all} is behind peer {}, and the gateway's own datagrams would go there, too",
+            "{all} is behind peer {}, and the gateway's own datagrams would also go there",
             peer.name
         );
         let hint = "write fwmark = 51820 below [gateway]: marked datagrams take the host's routes";

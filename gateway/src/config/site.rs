@@ -68,7 +68,7 @@ pub struct Interface {
     pub target: Size,
     /// The quantity that a loss in the network halves.
     pub loss: Loss,
-    /// The most bytes that may wait for a peer in each class.
+    /// The maximum number of bytes that may wait for a peer in each class.
     pub queue: Bytes,
     /// The path of the Unix socket for status, metrics and commands.
     pub status: Option<PathBuf>,

@@ -21,9 +21,9 @@ accord_units::words! {
     pub enum Offload by word {
         /// A read is a packet.
         None = "none",
-        /// Joins and cuts packets of TCP.
+        /// Coalesces and segments packets of TCP.
         Tcp = "tcp",
-        /// The same for UDP, too: Linux 6.2 and later.
+        /// Also those of UDP: Linux 6.2 and later.
         Udp = "udp",
     }
 }

@@ -18,7 +18,7 @@ const SILENCE: Duration = Duration::from_secs(10);
 const AGAIN: Duration = Duration::from_secs(10);
 /// The longest wait for names at the start. Later, routes of the site may obstruct the resolver.
 const FIRST: std::time::Duration = std::time::Duration::from_secs(3);
-/// The most bytes that are read from the file.
+/// The maximum number of bytes that are read from the file.
 const LONGEST_FILE: u64 = 1 << 20;
 
 type Question = (PublicKey, String, u16);
@@ -95,8 +95,8 @@ impl Endpoints {
         }
     }
 
-    /// Sets the address found for a silent peer: the first one that the gateway's socket reaches and that was
-    /// not called yet. If all were, they are called again in turn.
+    /// Sets the address found for a silent peer: the first one that the gateway's socket reaches and that has
+    /// not been called yet. If all have been called, they are called again in turn.
     fn take(&mut self, site: &Site, gateway: &mut Gateway<impl Sessions>, (key, found): Answer) {
         let Some(lookup) = self.lookups.get_mut(&key) else {
             // The site file no longer has the name.

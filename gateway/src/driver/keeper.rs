@@ -116,8 +116,8 @@ impl Keeper {
         self.restored = restored;
     }
 
-    /// Waits for the end of the repair that runs, which is one of the present ways. Call it before they change.
-    /// They are examined afterwards.
+    /// Waits for a running repair, which restores the current ways. Call it before the ways change. They are
+    /// examined again afterwards.
     pub fn settle(&mut self) {
         if let Some((_, result)) = self.under_way.take()
             && let Ok(restored) = result.recv_timeout(SETTLED)

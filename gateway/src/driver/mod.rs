@@ -44,7 +44,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The most packets that are taken from the device before the socket has its turn.
+/// The maximum number of packets that are taken from the device before the socket has its turn.
 const BATCH: usize = 128;
 /// The shortest time from one look to the next if nothing arrives. At a high pace packets are sent in groups
 /// of this length. It is less than the millisecond that a sender makes up, and less than a noticeable

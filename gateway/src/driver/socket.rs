@@ -39,11 +39,11 @@ const BUFFER: usize = 4 << 20;
 /// The longest time between the time stamp of a datagram and its reading. A longer one means that
 /// the clock was set.
 const APART: Duration = Duration::from_secs(1);
-/// The most messages that the kernel delivers at once. Each may contain many datagrams.
+/// The maximum number of messages that the kernel delivers at once. Each may contain many datagrams.
 const BATCH: usize = 16;
 /// The longest message.
 const LONGEST: usize = 1 << 16;
-/// The most callers whose called address is known.
+/// The maximum number of callers whose called address is known.
 const MOST_CALLERS: usize = 4096;
 /// The most datagrams and bytes in a sent message. Kernels before 6.9 accept 64, and a message must fit into
 /// an IP packet.

@@ -22,7 +22,7 @@ const GROUPS: [u32; 7] = [
     libc::RTNLGRP_IPV6_ROUTE,
     libc::RTNLGRP_IPV6_RULE,
 ];
-/// The most messages that are read at once. Other programs can change routes as fast as they like.
+/// The maximum number of messages that are read at once. Other programs can change routes as fast as they like.
 const MOST: usize = 256;
 /// The size of the buffer for messages of the kernel, in bytes.
 const ROOM: usize = 1 << 15;

@@ -17,7 +17,7 @@
 //! assert!(check(&family("copa").defaults()).is_ok());
 //! assert_eq!(
 //!     check(&family("monaco").defaults()).unwrap_err(),
-//!     "monaco cannot run in the kernel's TCP: it is fed by pairs of control packets, and TCP has \
+//!     "monaco cannot run in the kernel's TCP: it needs pairs of control packets, and TCP has \
 //!      acknowledgements only"
 //! );
 //! ```

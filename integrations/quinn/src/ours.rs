@@ -85,7 +85,7 @@ fn obstacle(family: &Family, values: &Values) -> Option<&'static str> {
     match maker.transport {
         Transport::Stream => {}
         Transport::Tunnel { .. } => {
-            return Some("is fed by pairs of control packets, and QUIC has acknowledgements only");
+            return Some("needs pairs of control packets, and QUIC has acknowledgements only");
         }
         Transport::Open => {
             return Some("does not respond to the network, and quinn needs a window");

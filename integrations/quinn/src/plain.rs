@@ -25,7 +25,7 @@ const TAG: usize = 16;
 pub struct Plain;
 
 impl Plain {
-    /// Returns the configuration of an endpoint, whose random numbers come from this seed.
+    /// Returns the configuration of an endpoint that draws its random numbers from this seed.
     pub fn endpoint(seed: u64) -> EndpointConfig {
         let mut config = EndpointConfig::new(Arc::new(Plain));
         config.rng_seed(Some(seeded(seed))).cid_generator(|| Box::new(Counted(0)));

@@ -49,7 +49,7 @@ fn what_quinn_cannot_carry_is_refused() {
     };
     assert_eq!(refused("cubic"), None);
     for (name, start) in [
-        ("monaco", "is fed by pairs of control packets"),
+        ("monaco", "needs pairs of control packets"),
         ("bbr3", "needs samples of the delivery rate"),
         ("none", "does not respond to the network"),
         ("vegas-rem", "counts marked packets"),

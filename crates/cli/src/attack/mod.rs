@@ -32,8 +32,8 @@ use rayon::prelude::*;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// The number of points tried at once. It is the same for any number of cores, so the result
-/// is, too.
+/// The number of points tried at once. The number of cores does not change it, and so does not
+/// change the result.
 const BATCH: u64 = 8;
 /// The number of halvings on the way back to the scenario.
 const HALVINGS: u32 = 6;

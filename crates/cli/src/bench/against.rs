@@ -57,7 +57,7 @@ pub fn run(works: &[Work], args: &Bench, catalogue: &Catalogue) -> Result<bool, 
             });
         }
         let ratio = median(pairs.iter().map(|p| p.ratio));
-        note(format_args!("{}: {ratio:.1} times ns-2", work.name));
+        note(format_args!("{}: {ratio:.1} times as fast as ns-2", work.name));
         all.push(Compared { name: work.name.clone(), pairs, ratio });
     }
     if args.json {

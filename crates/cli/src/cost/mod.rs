@@ -41,8 +41,8 @@ pub struct Cost {
     pub file_bytes: f64,
 }
 
-/// Estimates the cost of all points with `reps` seeds. All samples are kept if `series` is true. If it is large,
-/// the speed of the machine is measured for some milliseconds.
+/// Estimates the cost of all points with `reps` seeds. All samples are kept if `series` is true. If the cost is
+/// large, the speed of the machine is measured for a few milliseconds.
 pub fn estimate(
     points: &[Scenario],
     asked: &[Engine],

@@ -34,8 +34,8 @@ pub fn run(emulated: &Emulated, ways: &[Way], observer: &mut dyn Observer) -> Re
 }
 
 /// Sets the rates and queues of the flows of programs to zero while they send no data, as the emulation records
-/// them. Otherwise the means would be over other times and flows than the emulated ones. A group without data has
-/// no values.
+/// them. Otherwise the means would cover times and flows other than those of the emulation. A group without data
+/// has no values.
 fn fill(run: &mut Run, scenario: &Scenario, ways: &[Way]) {
     let sends = |flow: usize| scenario.flows[flow].start < scenario.end();
     let counts = |flow: usize| {

@@ -363,7 +363,7 @@ fn queue(text: &str) -> Result<String, Failure> {
     let mut has_limit = false;
     for part in parts {
         let Some((key, value)) = part.split_once('=') else {
-            let why = format!("--queue {text}: \"{part}\" is no parameter");
+            let why = format!("--queue {text}: \"{part}\" is not a parameter");
             return Err(Failure::new(why).hint("DISCIPLINE:NAME=VALUE,NAME=VALUE"));
         };
         let (key, value) = (key.trim(), value.trim());

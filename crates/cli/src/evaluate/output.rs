@@ -28,8 +28,8 @@ pub fn put_at(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_whole(path, bytes).map_err(unwritable(path))
 }
 
-/// Returns the verdict as text: what differs from the rivals, and then PASS, FAIL or INCONCLUSIVE per
-/// section. With `details` the figures of all cases come first, and the measures that are worse or better.
+/// Returns the verdict as text: the differences from the rivals, and then PASS, FAIL or INCONCLUSIVE per
+/// section. With `details` the values of all cases and the worse or better measures come first.
 pub fn text(evaluation: &Evaluation, dossier: &Dossier, details: bool) -> String {
     let (mut out, beside) = match details {
         true => (figures(evaluation), dossier.beside_rivals()),

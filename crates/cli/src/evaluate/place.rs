@@ -60,7 +60,7 @@ impl Settings {
     }
 
     /// Returns the finished evaluation in a directory, in words, if these settings do not make all of its
-    /// runs. More seeds have those of the earlier evaluation, too.
+    /// runs. More seeds include those of the earlier evaluation.
     fn other(&self, directory: &Path) -> Option<String> {
         let text = read(&directory.join(FILE), LARGEST).ok()?;
         let old: Settings = serde_json::from_slice(&text).ok()?;

@@ -1,4 +1,4 @@
-//! The options of the larger commands. A build without the gateway has their help, too.
+//! The options of the larger commands. Builds without the gateway have their help as well.
 
 use accord::units::{Duration, Rate};
 use clap::Args;

@@ -135,7 +135,7 @@ fn quantity(
         [] => "those that record its inputs".into(),
         _ => names.join(", "),
     };
-    let facts = vec![("unit", format!("{unit}, of a {of}")), ("engines", recorded)];
+    let facts = vec![("unit", format!("{unit}, per {of}")), ("engines", recorded)];
     Entry {
         more: [&facts[..], &[("over time", over_time.clone())]].concat(),
         facts,

@@ -99,7 +99,7 @@ impl Answer {
                     )
                 } else {
                     format!(
-                        "fixed rates and floors take all {capacity:.6e} bit/s of link \"{link}\", and leave nothing to flows that want more than their floor at any price"
+                        "fixed rates and floors take all {capacity:.6e} bit/s of link \"{link}\", and leave nothing to flows that need more than their floor at any price"
                     )
                 })
             }

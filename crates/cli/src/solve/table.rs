@@ -92,7 +92,7 @@ impl Table {
         self.columns.iter().position(|(column, _)| column == name)
     }
 
-    /// Returns the text of a cell, or `None` if it is empty. A whole number is text, too.
+    /// Returns the text of a cell, or `None` if it is empty. Whole numbers are text as well.
     pub fn text(&self, row: usize, column: usize) -> Option<Cow<'_, str>> {
         match &self.columns[column].1[row] {
             Cell::Empty => None,

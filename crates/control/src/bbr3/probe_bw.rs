@@ -41,7 +41,7 @@ impl Probe {
     }
 }
 
-/// The most round trips between probes, as Reno would have them [§5.3.3.8.2].
+/// The maximum number of round trips between probes, as Reno would have them [§5.3.3.8.2].
 const RENO_ROUNDS: u64 = 63;
 
 impl Bbr3 {

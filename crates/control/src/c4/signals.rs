@@ -46,7 +46,7 @@ pub(super) struct LossRatio {
 
 /// The weight of a packet in the loss ratio.
 const WEIGHT: f64 = 1.0 / 16.0;
-/// The most packets that arrive between two losses, as far as the ratio counts them.
+/// The maximum number of packets that arrive between two losses, as far as the ratio counts them.
 const SCOPE: u64 = 32;
 
 impl LossRatio {

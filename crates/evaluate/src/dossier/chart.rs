@@ -24,13 +24,13 @@ const RIGHT: f64 = 16.0;
 /// The height of a subject's line, and of the title.
 const LINE: f64 = 18.0;
 const HEAD: f64 = 26.0;
-/// The most points of a plot.
+/// The maximum number of points of a plot.
 const MOST_POINTS: usize = 24;
 /// The number of colours.
 const COLOURS: usize = 8;
 
 impl Chart {
-    /// Returns a plot of a measure: a line per point and subject. There is none without values.
+    /// Returns a plot of a measure: a line per point and subject. Returns `None` without values.
     pub fn dots(name: &str, better: Better, rows: &[&Row], subjects: &[&str]) -> Option<Chart> {
         let shown = &rows[..rows.len().min(MOST_POINTS)];
         let estimates = |row: &Row| (0..subjects.len()).map(|i| row.estimate(i)).collect();

@@ -26,7 +26,7 @@ pub struct Dossier<'a> {
     changes: Option<&'a Changes>,
 }
 
-/// The most rows of a case that a dossier shows; the table has all.
+/// The maximum number of rows of a case that a dossier shows; the table has all.
 const MOST_ROWS: usize = 200;
 
 impl<'a> Dossier<'a> {

@@ -24,7 +24,7 @@ pub(super) fn read(
     let mut problems = Problems::default();
     let pack = problems.keep(head(&reader, &origin, directory)).map(|mut pack| {
         pack.measures(&reader, &mut problems);
-        // A case of a measure that is wrong would be wrong, too.
+        // A case of a measure that is wrong would also be wrong.
         if problems.is_empty() {
             pack.sections(&reader, text_of, &mut problems);
         }
@@ -169,8 +169,8 @@ impl Pack {
         })
     }
 
-    /// Returns the entry of `expect` that makes the figure. Its bound is the level that is to be
-    /// reached, or one that says nothing.
+    /// Returns the entry of `expect` that makes the figure. Its bound is the level to reach, or else
+    /// zero.
     fn wanted(&self, reader: &Reader<'_>, metric: Metric) -> Result<String, Problem> {
         let of = reader.given("of").ok_or_else(|| reader.missing("of"))?;
         let given = |key| reader.given(key).map(|value| written(&self.origin, value));
@@ -221,7 +221,7 @@ impl Pack {
             let Some(mut section) = problems.keep(section(&entry, cases)) else {
                 continue;
             };
-            // A rule on a case that is wrong would be wrong, too.
+            // A rule on a case that is wrong would also be wrong.
             if section.cases.len() == entry.tables("case", &CASE).len() {
                 for rule in entry.tables("rule", &RULE) {
                     section.rules.extend(problems.keep(self.rule(&section, &rule)));

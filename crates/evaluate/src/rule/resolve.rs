@@ -234,7 +234,7 @@ fn at_case<'a>(
     Ok(points.map(|label| (requirement(label), rule, unit)).collect())
 }
 
-/// Returns the value of a text in a unit, or why it is none.
+/// Returns the value of a text in a unit, or the reason why it is not one.
 fn value(part: &Part, unit: MetricUnit) -> Result<f64, String> {
     let text = part.text.as_str();
     let plain = |number: &str| -> Result<f64, String> {

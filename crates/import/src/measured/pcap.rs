@@ -17,9 +17,9 @@ const BUFFER: usize = 1 << 20;
 /// The least share of a connection's payload with which the reverse direction counts as a separate
 /// flow.
 const LEAST_SHARE: f64 = 0.01;
-/// The most segments that wait for their acknowledgement.
+/// The maximum number of segments that wait for their acknowledgement.
 const MOST_WAITING: usize = 1 << 20;
-/// The most connections.
+/// The maximum number of connections.
 const MOST_CONNECTIONS: usize = 10_000;
 /// The payload of a segment if the capture has no handshake, and the longest payload that is not a burst.
 const USUAL_MSS: u64 = 1460;

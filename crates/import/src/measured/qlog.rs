@@ -87,7 +87,7 @@ fn is_record(value: &Value) -> bool {
 /// Reads a document with all traces in it.
 fn contained(file: &Value, draft: &mut Draft) {
     let Some(traces) = file.get("traces").and_then(Value::as_array) else {
-        draft.damage(|| ImportError::whole("`traces` is no list"));
+        draft.damage(|| ImportError::whole("`traces` is not a list"));
         return;
     };
     for (i, about) in traces.iter().enumerate() {

@@ -352,7 +352,7 @@ impl Flows<'_> {
         }
         let takes_time = matches!(spec.processing.0, Processing::Time(time) if !time.is_zero());
         if takes_time && !flow.controller.is_stream() {
-            let message = format!("{} is no stream, so its host takes no time", family.name);
+            let message = format!("{} is not a stream, so its host takes no time", family.name);
             let hint = "leave out `processing`";
             return Err(Problem::new(spec.processing.1, message).hint(hint));
         }
@@ -399,7 +399,7 @@ impl Flows<'_> {
                     "the flow is to keep {} queued, and this is less",
                     Bytes::from_f64(target)
                 );
-                let hint = "weight times the controller's target is the least that a limit can be";
+                let hint = "the limit must be at least weight × the controller's target";
                 Err(Problem::new(value.span, message).hint(hint))
             }
             _ => Ok(()),

@@ -16,7 +16,7 @@ pub type Connection = (u8, [(IpAddr, u16); 2]);
 const DEVICE: &str = "accord";
 /// Networks of addresses to choose from.
 const NETWORKS: u8 = 250;
-/// The most ends: all have flows to all others.
+/// The maximum number of ends: all have flows to all others.
 pub const MOST: usize = 16;
 
 /// The addresses of an end.

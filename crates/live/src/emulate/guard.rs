@@ -39,7 +39,7 @@ const UNFIT: u8 = 126;
 /// The exit code of a guard whose emulation is gone.
 const ORPHAN: u8 = 125;
 
-/// Returns the number of a process in the present view of `/proc`: that of the thread itself, or of its
+/// Returns the number of a process in the current view of `/proc`: that of the thread itself, or of its
 /// parent. It is zero without such a view.
 pub fn number(of: &str) -> i32 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

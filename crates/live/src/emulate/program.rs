@@ -43,8 +43,8 @@ struct State {
 }
 
 impl<'a> Program<'a> {
-    /// Creates a program in a namespace. All ends have a name with their addresses, and the first name is that of
-    /// the far end; of equal names the last one counts. A program that `lasts` ends with the last process that it
+    /// Creates a program in a namespace. Each end has a name with its addresses. The first name is that of the far
+    /// end, and of equal names the last one counts. A program that `lasts` ends with the last process that it
     /// started. Names are resolved at `resolver`, or as on the host.
     pub fn new(
         place: &'a Namespace,

@@ -68,7 +68,7 @@ fn cells(figure: &Figure) -> Result<Lines, FigureError> {
             Ok((head, rows))
         }
         _ => Err(FigureError::wrong(
-            format!("a figure of the kind {} is no table", figure.kind.name()),
+            format!("a figure of the kind {} is not a table", figure.kind.name()),
             "--kind sweep has a table of means, and --csv the data of the others",
         )),
     }

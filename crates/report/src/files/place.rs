@@ -102,7 +102,7 @@ fn replaceable(target: &Path) -> Result<(), FileError> {
 }
 
 /// Returns whether the manifest in a directory has lost its contents: after a power cut some file
-/// systems have an empty file, or one full of zeros, if the data had not reached the disk.
+/// systems leave an empty file, or one full of zeros, if the data had not reached the disk.
 pub(super) fn is_remains(target: &Path) -> bool {
     let manifest = accord_files::read(&target.join(MANIFEST), LARGEST_MANIFEST);
     manifest.is_ok_and(|bytes| bytes.iter().all(|byte| *byte == 0))

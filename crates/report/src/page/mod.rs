@@ -31,7 +31,7 @@ const STYLE: &str = include_str!("../../web/dist/page.css");
 const BUDGET: usize = 400_000;
 /// The fewest samples of a useful plot.
 const FEWEST_SAMPLES: usize = 250;
-/// The most samples that a screen can show.
+/// The maximum number of samples that a screen can show.
 const MOST_SAMPLES: usize = 2000;
 
 /// The least number of lines of distributions in the page, about 0.5 MB.

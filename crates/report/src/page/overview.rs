@@ -8,7 +8,7 @@ use crate::show;
 use crate::verdict::Tally;
 use std::fmt::Write;
 
-/// The most points in the table. All are in `summary.csv`.
+/// The maximum number of points in the table. All are in `summary.csv`.
 const MOST_POINTS: usize = 200;
 
 /// Returns the section, or nothing for a single point.

@@ -11,7 +11,7 @@ use accord_record::Run;
 use accord_scenario::{Engine, Entity, Metric, Of, QUANTILES, Window};
 use serde::Serialize;
 
-/// The most groups or links that a plot shows.
+/// The maximum number of groups or links that a plot shows.
 const MOST_SUBJECTS: usize = 24;
 /// The plots of one point of a sweep, in the form that the script reads.
 #[derive(Serialize)]

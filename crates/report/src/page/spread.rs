@@ -9,7 +9,7 @@ use accord_record::Run;
 use accord_scenario::{Entity, Metric, MetricUnit};
 use serde::Serialize;
 
-/// The most groups or links in a distribution's plot. More would not be distinguishable.
+/// The maximum number of groups or links in a distribution's plot. More would not be distinguishable.
 const MOST_SUBJECTS: usize = 8;
 /// The number of steps of a distribution function.
 const STEPS: usize = 100;

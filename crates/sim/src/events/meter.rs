@@ -57,7 +57,8 @@ impl Meter {
         self.idle = 0;
     }
 
-    /// Returns the fault of the next wake-up at `wanted`, if any.
+    /// Returns the fault of an end that is woken over and over without a datagram, if this is one. `wanted` is
+    /// the time of its next wake-up.
     pub fn spins(&self, wanted: Time) -> Option<String> {
         let hardly_moved = self.woken.since(self.silent) < LEAST_IDLE;
         if self.idle >= MOST_IDLE && hardly_moved && wanted < Time::MAX {
@@ -68,9 +69,9 @@ impl Meter {
         }
         let times = format!("after {MOST_TURNS} wake-ups at one time without a datagram");
         Some(if wanted < self.woken {
-            format!("wants to be woken in the past, at {}, {times}", seconds(wanted))
+            format!("asks to be woken in the past, at {}, {times}", seconds(wanted))
         } else {
-            format!("wants to be woken at once, {times}")
+            format!("asks to be woken at once, {times}")
         })
     }
 

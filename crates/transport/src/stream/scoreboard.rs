@@ -52,13 +52,13 @@ impl DerefMut for Board {
 }
 
 impl Board {
-    /// Takes an acknowledgement: [`Scoreboard::acknowledge`].
+    /// Handles an acknowledgement as [`Scoreboard::acknowledge`] does.
     #[inline]
     pub fn acknowledge(&mut self, n: u64) -> u64 {
         self.0.as_mut().map_or(n, |board| board.acknowledge(n))
     }
 
-    /// Takes a lost packet: [`Scoreboard::take_lost`].
+    /// Takes a lost packet as [`Scoreboard::take_lost`] does.
     #[inline]
     pub fn take_lost(&mut self) -> Option<u64> {
         self.0.as_mut()?.take_lost()

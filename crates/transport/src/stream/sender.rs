@@ -205,8 +205,8 @@ impl Settings {
 }
 
 impl StreamSender {
-    /// The number of bytes, from the start of a sender, that an acknowledgement in order reads.
-    /// They include the window of the most common controllers.
+    /// The number of bytes at the start of a sender that an in-order acknowledgement reads, including
+    /// the window of the most common controllers.
     pub const HOT: usize = offset_of!(StreamSender, controller) + 24;
 }
 

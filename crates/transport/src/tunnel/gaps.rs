@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hasher};
 /// The number of later arrivals after which a datagram counts as missing, for networks that reorder
 /// [RFC 9002 §6.1.1].
 const LATER: u64 = 3;
-/// The most counters that are missing at once. A longer gap is an outage, which is not repaired.
+/// The maximum number of counters that are missing at once. A longer gap is an outage, which is not repaired.
 const MOST_MISSING: usize = 64;
 /// The number of reported datagrams that are remembered. WireGuard's replay window rejects older ones.
 const MOST_REPORTED: usize = 1024;

@@ -8,7 +8,7 @@
 use accord_units::Time;
 use std::collections::{BTreeMap, VecDeque};
 
-/// The most flows that are known at once. If there are more, those without held packets are
+/// The maximum number of flows that are known at once. If there are more, those without held packets are
 /// dropped.
 const MOST_FLOWS: usize = 1024;
 /// The most packets, and the most bytes, that are held at once.

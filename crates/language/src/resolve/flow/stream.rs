@@ -8,11 +8,11 @@ use accord_scenario::{Carrier, FlowSettings, MIN_RTO};
 pub(super) fn check(flow: &FlowSettings, reader: &Reader<'_>) -> Result<(), Problem> {
     let (message, hint) = match &flow.carrier {
         Carrier::Kernel(_) => (
-            "the kernel's TCP does not take this from us".into(),
+            "Accord cannot set this in the kernel's TCP".into(),
             "leave it out, or leave out `kernel`",
         ),
         Carrier::Quic(stack) => (
-            format!("{} does not take this from us", stack.name),
+            format!("Accord cannot set this in {}", stack.name),
             "leave it out, or leave out `quic`",
         ),
         Carrier::Ours if flow.controller.is_stream() => return Ok(()),

@@ -58,7 +58,7 @@ impl Flows<'_> {
                 Err(Problem::new(value.span, message).hint("name one of them, such as \"site.1\""))
             }
             Some(flow) if flow.tunnel.is_none() => {
-                let message = format!("{name} is no tunnel");
+                let message = format!("{name} is not a tunnel");
                 Err(Problem::new(value.span, message)
                     .hint("give it gateways: tunnel = { overhead = \"60 B\" }"))
             }

@@ -13,9 +13,9 @@ use accord_record::Run;
 use accord_scenario::{Across, Over};
 use std::collections::BTreeSet;
 
-/// The most maps next to each other.
+/// The maximum number of maps next to each other.
 const MOST_MAPS: usize = 3;
-/// The most values of a sweep that become the ticks of its axis.
+/// The maximum number of values of a sweep that become the ticks of its axis.
 const MOST_TICKS: usize = 7;
 /// The least distance between such ticks, as a fraction of the axis.
 const LEAST_ROOM: f64 = 0.09;
