@@ -114,7 +114,7 @@ impl Pie {
         self.probability
     }
 
-    /// Returns the factor of a step at the present probability.
+    /// Returns the factor of a step at the current probability.
     fn scale(&self) -> f64 {
         let below = |(bound, _): &&(f64, f64)| self.probability < *bound;
         SCALES.iter().find(below).map_or(1.0, |(_, by)| 1.0 / by)

@@ -153,7 +153,7 @@ impl Red {
         self.config.spare_short && queue.packets <= if self.in_bytes { 1 } else { 2 }
     }
 
-    /// Returns p_b for the present average. It is 1 while every packet is dropped.
+    /// Returns p_b for the current average. It is 1 while every packet is dropped.
     fn probability(&self) -> f64 {
         if self.average < self.max {
             self.config.max_probability * (self.average - self.min) / (self.max - self.min)

@@ -173,7 +173,7 @@ fn a_burst_is_allowed_after_low_delay() {
     assert_eq!(verdicts(&mut pie, &DATA, 1000)[2], 0);
 }
 
-/// RFC 8033 §4.4: an allowance is renewed if p is 0 and both delays, the present and the previous one, are
+/// RFC 8033 §4.4: an allowance is renewed if p is 0 and both delays, the current and the previous one, are
 /// below half of the target. Otherwise it is spent in 150 ms, although nothing is dropped.
 #[test]
 fn the_allowance_is_renewed_after_two_delays_below_half_of_the_target() {

@@ -17,7 +17,7 @@ fn bash_takes_its_completions() {
         String::from_utf8(run.stdout).expect("text")
     };
     assert!(Command::new("bash").arg("-n").arg(&path).status().expect("bash").success());
-    // The variables set by the shell: the words so far, and the index of the present one.
+    // The variables set by the shell: the words so far, and the index of the current one.
     let completed = bash(
         "COMP_WORDS=(accord ch); COMP_CWORD=1; _accord accord ch accord; echo \"${COMPREPLY[@]}\"",
     );

@@ -38,7 +38,7 @@ accord_family::params! {
         pub high_gain: f64 = GAIN,
         /// The window over the bandwidth-delay product in ProbeBW.
         pub cwnd_gain: f64 = number("2", 1.0, 10.0).source(LINUX),
-        /// Memory of the largest delivery rate: the present round trip and this number before it.
+        /// Memory of the largest delivery rate: the current round trip and this number before it.
         pub bw_rounds: u64 = integer("10", 1, 100).source(LINUX),
         /// Memory of the smallest round-trip time.
         pub min_rtt_window: Duration = duration("10 s").source(LINUX),

@@ -56,7 +56,7 @@ pub static FAMILY: Family = Family {
             "The mode: competitive while the queue does not become nearly empty.",
         ),
         Inner::new("copa.velocity", Quantity::Number, "The velocity v."),
-        Inner::new("copa.delta", Quantity::Number, "The present δ."),
+        Inner::new("copa.delta", Quantity::Number, "The current δ."),
         Inner::new("copa.standing_rtt", Quantity::Seconds, "RTTstanding."),
     ],
     page: "models/copa.md",
@@ -140,7 +140,7 @@ impl Copa {
         }
     }
 
-    /// The present δ.
+    /// The current δ.
     pub fn delta(&self) -> f64 {
         match self.competing {
             Some((inverse, _)) => 1.0 / inverse,

@@ -26,11 +26,11 @@ pub(crate) const BASE_HISTORY: Param = integer("10", 1, 100)
     .source(SOURCE)
     .declared("base_history", "Memory of the smallest round-trip time, in minutes.");
 
-/// The number of samples whose smallest is the present delay.
+/// The number of samples whose smallest is the current delay.
 pub(crate) const CURRENT_FILTER: Param =
     integer("4", 1, 1000).symbol("CURRENT_FILTER").source(SOURCE).declared(
         "current_filter",
-        "Number of samples of which the present round-trip time is the smallest.",
+        "Number of samples of which the current round-trip time is the smallest.",
     );
 
 accord_family::params! {

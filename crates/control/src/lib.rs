@@ -124,7 +124,7 @@ pub struct PathView {
     /// already cut after an earlier notification. Then this is the data in flight before that cut,
     /// so both together cost one cut.
     pub in_flight: Bytes,
-    /// The bytes sent during the round trip that the present report ends. It is zero on a stream.
+    /// The bytes sent during the round trip that the current report ends. It is zero on a stream.
     pub sent_in_round: Bytes,
     /// True if there was not always data to send in that round trip. It is `false` on a stream,
     /// which has [`Acked::window_limited`] instead.

@@ -17,8 +17,8 @@ pub struct Family {
     pub source: &'static str,
     /// The parameters.
     pub params: &'static [Param],
-    /// Words of older files that a parameter no longer accepts: the parameter, the old word and the present
-    /// word. The error for the old word names the present one.
+    /// Words of older files that a parameter no longer accepts: the parameter, the old word and the current
+    /// word. The error for the old word names the current one.
     pub former: &'static [(&'static str, &'static str, &'static str)],
     /// The check of relations between parameters. Its message names the fault and the remedy.
     pub check: fn(&Values) -> Result<(), String>,

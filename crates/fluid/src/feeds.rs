@@ -59,7 +59,7 @@ impl Feeds {
         }
     }
 
-    /// Converts the delays to steps and fractions of the present clock.
+    /// Converts the delays to steps and fractions of the current clock.
     pub fn locate(&mut self, clock: &Clock) {
         self.spans.clear();
         for (i, tap) in self.taps.iter_mut().enumerate() {

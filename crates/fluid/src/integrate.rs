@@ -181,7 +181,7 @@ impl<'a, 'b> Integration<'a, 'b> {
         Ok(integration)
     }
 
-    /// Extends the histories to the present queuing delays, for look-ups of the sending times of
+    /// Extends the histories to the current queuing delays, for look-ups of the sending times of
     /// bytes. It is called often enough that queues cannot double in between.
     pub fn keep_queues(&mut self) {
         let now = (self.clock.now - 1, 1.0);

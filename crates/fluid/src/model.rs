@@ -174,7 +174,7 @@ impl<'a> Model<'a> {
             .into_iter()
             .map(|members| {
                 let f = &s.flows[members[0]];
-                // The highest rate ever offered. The path bounds the present rate.
+                // The highest rate ever offered. The path bounds the current rate.
                 let changes = s.events.iter().filter_map(|e| match e.change {
                     Change::Demand { flow, rate } if flow == members[0] => {
                         Some(offered(f.demand.at_rate(rate)))

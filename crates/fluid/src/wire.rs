@@ -14,7 +14,7 @@ pub(crate) struct Wire {
     delay: f64,
     /// The sending time before which everything has arrived.
     since: f64,
-    /// The present transmission time of a packet. A past rate delays no packet.
+    /// The current transmission time of a packet. A past rate delays no packet.
     sending: f64,
     /// The latest time passed to [`Wire::left`], less the transmission time.
     latest: f64,

@@ -324,7 +324,7 @@ impl<'a, X: Own> Reader<'a, X> {
         Reader { section, layers: vec![table], span }
     }
 
-    /// Adds the tables of `base`, for keys that are not found in the present ones.
+    /// Adds the tables of `base`, for keys that are not found in the current ones.
     pub fn or(mut self, base: &Reader<'a, X>) -> Reader<'a, X> {
         self.layers.extend(&base.layers);
         self

@@ -53,7 +53,7 @@ impl TcpInfo {
     /// The state in which data can flow.
     pub const ESTABLISHED: u8 = 1;
 
-    /// Reads the present state of this connection.
+    /// Reads the current state of this connection.
     pub fn read(socket: &impl AsFd) -> Result<TcpInfo> {
         Ok(getsockopt(socket, Information)?)
     }

@@ -72,7 +72,7 @@ pub fn margins(system: &Linear, stable: bool) -> Margins {
         // A loop without gain does not count.
         if v.re > 1e-9 {
             let g = 1.0 / v.re;
-            // The first limit that rising gains meet, from the present value or from zero.
+            // The first limit that rising gains meet, from the current value or from zero.
             if (g > 1.0 || !stable) && g < best.gain {
                 (best.gain, best.gain_frequency) = (g, w);
             }

@@ -89,7 +89,7 @@ impl PortState {
         }
     }
 
-    /// Raises the largest backlog to the present one.
+    /// Raises the largest backlog to the current one.
     #[inline]
     pub(crate) fn raise(&mut self) {
         self.longest.raise(self.queued[LOW]);

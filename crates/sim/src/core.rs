@@ -53,7 +53,7 @@ pub struct Core<'a> {
     pub scenario: &'a Scenario,
     /// The plan of the run, in words.
     pub plan: String,
-    /// The present state of the network.
+    /// The current state of the network.
     pub state: State<'a>,
     pub now: Time,
     /// The end of the run, and the time of the next reading.

@@ -135,7 +135,7 @@ impl Flow {
     pub const SENDER: Range<usize> = offset_of!(Flow, outgoing) / LINE
         ..(offset_of!(Flow, sender) + StreamSender::HOT).div_ceil(LINE);
 
-    /// Creates flow `id`, which has not yet started, in the present state of the network. The
+    /// Creates flow `id`, which has not yet started, in the current state of the network. The
     /// layout sets its hops.
     pub fn new(id: usize, network: &State) -> Flow {
         let scenario = network.scenario;
@@ -357,7 +357,7 @@ impl Flow {
         })
     }
 
-    /// Recomputes the nominal arrivals of the data sent from `first` on, which takes the present
+    /// Recomputes the nominal arrivals of the data sent from `first` on, which takes the current
     /// path.
     pub fn path_changed(&mut self, first: Time) {
         let one_way = self.one_way;

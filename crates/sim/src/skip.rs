@@ -42,7 +42,7 @@ pub struct Skip<'a> {
     pub watched: Vec<Watched>,
     /// The size of the largest data packet, in bytes.
     pub packet: f64,
-    /// The initial and the present period of readings.
+    /// The initial and the current period of readings.
     pub shortest: Duration,
     pub period: Duration,
     /// The time of the next reading.

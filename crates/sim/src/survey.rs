@@ -75,7 +75,7 @@ impl Survey {
             survey.walk(scenario, after, PacketSource::Several, controls);
             survey.walk(scenario, back, PacketSource::Receiver(id), controls);
         };
-        // The present paths of tunnels.
+        // The current paths of tunnels.
         let mut tunnelled: BTreeMap<usize, &[LinkId]> = BTreeMap::new();
         for (id, f) in scenario.flows.iter().enumerate() {
             if f.tunnel.is_some() {

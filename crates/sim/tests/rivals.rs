@@ -223,7 +223,7 @@ fn background_traffic_yields_to_newreno() {
     }
 }
 
-/// A latecomer takes the present queue for propagation delay, and starves the flow that made it.
+/// A latecomer takes the current queue for propagation delay, and starves the flow that made it.
 /// The slowdowns of LEDBAT++ counteract that [draft-irtf-iccrg-ledbat-plus-plus §3.1, §4.4].
 #[test]
 fn slowdowns_take_the_advantage_of_latecomers() {

@@ -195,7 +195,7 @@ struct Solver<'a> {
     settings: &'a Settings,
     merged: &'a Merged,
     dual: Dual<'a>,
-    /// The present point, and the possible next one.
+    /// The current point, and the possible next one.
     at: Point,
     trial: Point,
     /// The typical prices, for links without informative curvature.

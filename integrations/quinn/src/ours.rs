@@ -155,7 +155,7 @@ pub struct Ours {
     packet: Bytes,
     mtu: u64,
     initial: u64,
-    /// The acknowledgements of the present batch.
+    /// The acknowledgements of the current batch.
     batch: Batch,
     in_flight: u64,
     /// The newest packet sent.

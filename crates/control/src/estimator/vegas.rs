@@ -9,7 +9,7 @@
 //!
 //! The choice of cwnd and rtt: acknowledgements that arrive in one round trip answer packets sent
 //! in the round trip before. So the mean rtt of the round is paired with the window at the end of
-//! the round before. The effect of that window has now been measured. The effect of the present
+//! the round before. The effect of that window has now been measured. The effect of the current
 //! window has not. The estimator takes the mean and not the last sample, because a single sample
 //! includes the bursts of other flows: several packets against a target of two.
 //!

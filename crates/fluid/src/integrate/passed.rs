@@ -54,7 +54,7 @@ impl Integration<'_, '_> {
         queue.set(0.0, rate.min(queue.capacity), h);
     }
 
-    /// Returns true if nothing waits at a queue, by the present arrivals.
+    /// Returns true if nothing waits at a queue, by the current arrivals.
     pub(super) fn is_passed(&self, q: usize) -> bool {
         self.equations.follows[q] && self.queues[q].backlog == 0.0 && !self.equations.dead[q]
     }

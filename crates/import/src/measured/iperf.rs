@@ -43,7 +43,7 @@ fn is_interval(value: &Value) -> bool {
 /// The tests of a file.
 #[derive(Default)]
 struct Tests {
-    /// The number of tests, the time of the first, and the time of the present one since the first,
+    /// The number of tests, the time of the first, and the time of the current one since the first,
     /// in seconds.
     count: usize,
     first: Option<f64>,

@@ -214,7 +214,7 @@ fn figures(line: &str) -> Result<Vec<(Quantity, f64)>, String> {
             "minrtt" => found.push((Quantity::MinRtt, number(value)? * 1e-3)),
             "bytes_sent" => found.push((Quantity::Sent, number(value)?)),
             "bytes_acked" => found.push((Quantity::Arrived, number(value)?)),
-            // The present number, and the total.
+            // The current number, and the total.
             "retrans" => {
                 let total = value.split('/').next_back().unwrap_or(value);
                 retrans = Some(number(total)?);

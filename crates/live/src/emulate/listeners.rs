@@ -50,7 +50,7 @@ pub fn await_new(mut left: Vec<Before<'_>>, mut stopped: impl FnMut() -> bool) -
     false
 }
 
-/// Returns the listening TCP sockets in the present namespace, and all UDP sockets: protocol, address and inode.
+/// Returns the listening TCP sockets in the current namespace, and all UDP sockets: protocol, address and inode.
 fn listeners() -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for table in ["tcp", "tcp6", "udp", "udp6"] {

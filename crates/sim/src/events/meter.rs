@@ -28,9 +28,9 @@ pub struct Meter {
     idle: u32,
     /// The time of the first of these wake-ups.
     silent: Time,
-    /// The start of the present span.
+    /// The start of the current span.
     begun: Time,
-    /// The number of datagrams in the present span.
+    /// The number of datagrams in the current span.
     sent: u32,
     /// An upper bound of the bytes on the way: those at the last count plus those sent since.
     away: u64,

@@ -22,7 +22,7 @@ pub struct WindowsEngine<'a> {
     pub core: Core<'a>,
     pub net: Network,
     pub senders: Senders,
-    /// The present event of a sender, which orders its packets.
+    /// The current event of a sender, which orders its packets.
     pub event: EventId,
     /// The time before which all replies to senders are known while senders advance, or zero.
     pub known: Time,
@@ -42,12 +42,12 @@ pub struct Senders {
     pub replies: Vec<Replies>,
     /// The flows by the time of their next task.
     due: Due,
-    /// The flows with a task in the present window.
+    /// The flows with a task in the current window.
     list: Vec<u32>,
     /// True for each flow whose application acts more than once or waits for a transfer, and for each flow
     /// without congestion control. The list is empty if there are none.
     acts: Vec<bool>,
-    /// The transfers that end in the present window, with the key of the event.
+    /// The transfers that end in the current window, with the key of the event.
     ended: Vec<((Time, u32), Ended)>,
 }
 

@@ -20,7 +20,7 @@ const WAY: usize = 6;
 const BOXES: usize = 3;
 
 impl WindowsEngine<'_> {
-    /// Prefetches the data of senders that are advanced after the present one and have replies before
+    /// Prefetches the data of senders that are advanced after the current one and have replies before
     /// `until`. `later` returns the sender at a distance.
     #[inline(always)]
     pub fn fetch_senders(&self, later: impl Fn(usize) -> Option<usize>, until: Time) {

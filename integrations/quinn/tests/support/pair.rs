@@ -86,7 +86,7 @@ impl Pair {
         }
     }
 
-    /// The present time.
+    /// The current time.
     pub fn now(&self) -> Instant {
         self.now
     }

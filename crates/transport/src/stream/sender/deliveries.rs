@@ -30,7 +30,7 @@ pub(super) struct Deliveries {
     /// C.app_limited: samples are limited by the application until more than this is delivered. It
     /// is zero if they are not.
     app_limited: u64,
-    /// The newest packet that the present acknowledgement reports, and the bytes that it reports.
+    /// The newest packet that the current acknowledgement reports, and the bytes that it reports.
     newest: Option<Sent>,
     acked: u64,
 }

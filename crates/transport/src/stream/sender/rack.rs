@@ -380,7 +380,7 @@ impl Rack {
 /// The smallest of the round-trip times of the last 150 to 300 s, RACK.min_RTT [§6.2 step 1].
 #[derive(Clone, Copy, Debug)]
 struct RecentMin {
-    /// The minima of the present half and of the previous one.
+    /// The minima of the current half and of the previous one.
     now: Duration,
     before: Duration,
     since: Time,
