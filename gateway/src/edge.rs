@@ -1,10 +1,11 @@
 //! The packets of sites in the queue of a tunnel: [`accord_port::Edge`] with bytes.
 
 use crate::config::OVERHEAD;
-use crate::inner::{self, Inner};
+use crate::inner;
 use accord_aqm::{Class, PacketMeta};
 use accord_family::Service;
 use accord_port::PortPacket;
+use accord_transport::ip::Packet;
 use accord_units::{Bytes, Duration, Time};
 use std::ops::{Deref, DerefMut};
 
@@ -58,17 +59,17 @@ impl Edge {
     }
 
     /// Adds a packet of a class.
-    pub fn push(&mut self, packet: &[u8], inner: &Inner, class: usize, now: Time) {
+    pub fn push(&mut self, bytes: &[u8], packet: &Packet, class: usize, now: Time) {
         let meta = PacketMeta {
-            size: wire_size(packet.len()),
+            size: wire_size(bytes.len()),
             class: Class::Data,
-            ecn: inner.ecn(),
+            ecn: inner::ecn(packet),
             aggregate: 0,
-            flow: inner.flow(self.secret),
+            flow: inner::flow(packet, self.secret),
         };
-        let mut bytes = self.spare.pop().unwrap_or_default();
-        bytes.extend_from_slice(packet);
-        let waiting = Waiting { bytes, meta };
+        let mut copy = self.spare.pop().unwrap_or_default();
+        copy.extend_from_slice(bytes);
+        let waiting = Waiting { bytes: copy, meta };
         self.queues.push(waiting, class, now, &mut |_, _| ());
     }
 

@@ -9,7 +9,7 @@ mod trials;
 
 use crate::config::{Mode, Site};
 use crate::edge::{Head, wire_size};
-use crate::inner::{self, Inner};
+use crate::inner;
 use crate::keys::PublicKey;
 use crate::message::{self, Message};
 use crate::outer;
@@ -20,6 +20,7 @@ use crate::routes::Routes;
 use crate::sender::Next;
 use crate::sessions::{Opened, Sessions};
 use crate::too_big;
+use accord_transport::ip::{self, Packet};
 use accord_transport::tunnel::repair::{LONGEST_WAIT, Place};
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
 use accord_units::{Duration, Time};
@@ -178,7 +179,7 @@ impl<S: Sessions> Gateway<S> {
 
     /// Takes a packet of the device.
     pub fn on_packet(&mut self, packet: &[u8], now: Time) {
-        let Some(inner) = Inner::new(packet).filter(|p| !message::is_link_local(p)) else {
+        let Some(inner) = Packet::new(packet).filter(|p| !message::is_link_local(p)) else {
             self.dropped.foreign += 1;
             return;
         };
@@ -186,7 +187,7 @@ impl<S: Sessions> Gateway<S> {
             self.dropped.no_route += 1;
             return;
         };
-        let class = usize::from(self.classes[usize::from(inner.dscp().0)]);
+        let class = usize::from(self.classes[usize::from(inner::dscp(&inner).0)]);
         let limit = self.peers[peer].path_mtu.as_ref().map(PathMtu::limit);
         if let Some(limit) = limit.map(usize::from).filter(|limit| packet.len() > *limit) {
             self.cut(packet, &inner, limit, (peer, class), now);
@@ -201,7 +202,7 @@ impl<S: Sessions> Gateway<S> {
     fn cut(
         &mut self,
         packet: &[u8],
-        inner: &Inner,
+        inner: &Packet,
         limit: usize,
         (peer, class): (usize, usize),
         now: Time,
@@ -209,7 +210,7 @@ impl<S: Sessions> Gateway<S> {
         if let Some(fragments) = too_big::fragments(packet, limit) {
             let peer = &mut self.peers[peer];
             for fragment in &fragments {
-                if let Some(inner) = Inner::new(fragment) {
+                if let Some(inner) = Packet::new(fragment) {
                     peer.edge.push(fragment, &inner, class, now);
                 }
             }
@@ -298,7 +299,7 @@ impl<S: Sessions> Gateway<S> {
         at: Time,
         sink: &mut dyn FnMut(Output),
     ) {
-        let Some(inner) = Inner::new(packet) else {
+        let Some(inner) = Packet::new(packet) else {
             self.dropped.wrong_message += 1;
             return;
         };
@@ -334,8 +335,8 @@ impl<S: Sessions> Gateway<S> {
             // The second of a late packet and its repair has arrived.
         } else {
             let waits = !peer.wait.is_zero() && peer.gaps.is_open(at);
-            let part = if waits { inner.part(peer.secret) } else { None };
-            if !inner::exit(packet, tos) {
+            let part = if waits { inner::part(&inner, peer.secret) } else { None };
+            if !ip::exit(packet, tos) {
                 self.dropped.marked += 1;
             } else if let (Some(part), Some(place)) = (part, place) {
                 peer.put_in_order(packet, part, place, at, &mut |p| sink(Output::Packet(p)));
@@ -529,7 +530,7 @@ impl<S: Sessions> Gateway<S> {
         let size = wire_size(packet.packet.len());
         peer.sent[packet.class].add(size.get());
         // The datagram has the codepoint of the packet [RFC 6040 §4.1].
-        let tos = Inner::new(&packet.packet).map_or(0, |p| p.tos & ECN);
+        let tos = Packet::new(&packet.packet).map_or(0, |p| p.tos & ECN);
         if !self.sessions.seal(to, &packet.packet, &mut self.room) {
             return;
         }

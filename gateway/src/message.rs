@@ -22,19 +22,21 @@
 //! A count is a separate message: `docs/src/gateway/design.md`.
 
 use crate::config::Dscp;
-use crate::inner::{Inner, V6};
+use crate::inner;
+use accord_transport::ip::Packet;
 use accord_transport::tunnel::repair::{Missing, Place};
 use accord_transport::wire::EXPEDITED;
+use etherparse::{IpNumber, Ipv6Header};
 use std::net::{IpAddr, Ipv6Addr};
 
 /// The version of the messages.
 const VERSION: u8 = 1;
 /// The next header for experiments [RFC 3692 §2.1].
-const EXPERIMENT: u8 = 253;
+const EXPERIMENT: IpNumber = IpNumber::EXPERIMENTAL_AND_TESTING_0;
 /// The length of a message in bytes, and that of its packet.
 const LENGTH: usize = 40;
 /// The length of the packet of a message.
-pub const PACKET: usize = V6 + LENGTH;
+pub const PACKET: usize = Ipv6Header::LEN + LENGTH;
 
 /// A control message.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -142,16 +144,19 @@ const GATEWAY: Ipv6Addr = Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0x6163, 0x636f, 0x72
 
 /// Returns the packet of a message.
 pub fn encode(message: &Message) -> [u8; PACKET] {
+    let header = Ipv6Header {
+        traffic_class: if message.is_expedited() { EXPEDITED } else { 0 },
+        payload_length: LENGTH as u16,
+        next_header: EXPERIMENT,
+        // The packet goes no further.
+        hop_limit: 1,
+        source: GATEWAY.octets(),
+        destination: GATEWAY.octets(),
+        ..Ipv6Header::default()
+    };
     let mut packet = [0; PACKET];
-    let tos = if message.is_expedited() { EXPEDITED } else { 0 };
-    packet[0] = 0x60 | tos >> 4;
-    packet[1] = tos << 4;
-    packet[4..6].copy_from_slice(&(LENGTH as u16).to_be_bytes());
-    packet[6] = EXPERIMENT;
-    packet[7] = 1; // The hop limit: the packet goes no further.
-    packet[8..24].copy_from_slice(&GATEWAY.octets());
-    packet[24..40].copy_from_slice(&GATEWAY.octets());
-    let body = &mut packet[V6..];
+    packet[..Ipv6Header::LEN].copy_from_slice(&header.to_bytes());
+    let body = &mut packet[Ipv6Header::LEN..];
     let (kind, flags, run, number, first, second, third) = match *message {
         Message::OutOfBand(half) => (1, 0, half.run, half.number, half.sent, 0, 0),
         Message::InBand(half, bytes, wait) => {
@@ -197,21 +202,21 @@ fn word(first: f32, second: f32) -> u64 {
 pub fn padded(message: &Message, length: usize) -> Vec<u8> {
     let mut packet = encode(message).to_vec();
     packet.resize(length.max(PACKET), 0);
-    let payload = (packet.len() - V6) as u16;
+    let payload = (packet.len() - Ipv6Header::LEN) as u16;
     packet[4..6].copy_from_slice(&payload.to_be_bytes());
     packet
 }
 
 /// Returns whether a packet is between link-local addresses. Packets of a site never are.
-pub fn is_link_local(packet: &Inner) -> bool {
+pub fn is_link_local(packet: &Packet) -> bool {
     let local = |address| matches!(address, IpAddr::V6(a) if a.is_unicast_link_local());
     local(packet.source) || local(packet.destination)
 }
 
 /// Reads the message of a packet from one gateway to another. Returns `None` for any other packet,
 /// another version, or fields that no gateway writes.
-pub fn decode(packet: &Inner) -> Option<Message> {
-    let (body, rest) = packet.contents().split_at_checked(LENGTH)?;
+pub fn decode(packet: &Packet) -> Option<Message> {
+    let (body, rest) = packet.contents.split_at_checked(LENGTH)?;
     let ends = (packet.source, packet.destination);
     if packet.protocol != EXPERIMENT || ends != (GATEWAY.into(), GATEWAY.into()) {
         return None;
@@ -258,9 +263,9 @@ pub fn decode(packet: &Inner) -> Option<Message> {
         return None;
     }
     // A message has one form, so it carries no hidden data.
-    let same = encode(&message)[V6..] == *body;
+    let same = encode(&message)[Ipv6Header::LEN..] == *body;
     let dscp = if message.is_expedited() { Dscp(EXPEDITED >> 2) } else { Dscp(0) };
-    (same && packet.dscp() == dscp).then_some(message)
+    (same && inner::dscp(packet) == dscp).then_some(message)
 }
 
 /// The bounds of a report: the largest backlog in bytes, the largest rate in bit/s, and the longest delay in
@@ -333,7 +338,7 @@ mod tests {
         #[test]
         fn messages_are_read_as_they_are_written(message in message()) {
             let packet = encode(&message);
-            let inner = Inner::new(&packet).expect("a packet");
+            let inner = Packet::new(&packet).expect("a packet");
             prop_assert!(is_link_local(&inner));
             prop_assert_eq!(decode(&inner), Some(message));
         }
@@ -342,7 +347,7 @@ mod tests {
         fn another_bit_makes_another_message_or_none(message in message(), bit in 0..8 * PACKET) {
             let mut packet = encode(&message);
             packet[bit / 8] ^= 1 << (bit % 8);
-            let read = Inner::new(&packet).and_then(|inner| decode(&inner));
+            let read = Packet::new(&packet).and_then(|inner| decode(&inner));
             // The network may change the flow label, hop limit and ECN.
             prop_assert!(read != Some(message) || matches!(bit / 8, 1..=3 | 7));
         }
@@ -355,7 +360,7 @@ mod tests {
             let mut packet = padded(&Message::Test(test), length);
             assert_eq!(packet.len(), length);
             let read = |packet: &[u8]| {
-                let inner = Inner::new(packet).expect("a packet");
+                let inner = Packet::new(packet).expect("a packet");
                 decode(&inner)
             };
             assert_eq!(read(&packet), Some(Message::Test(test)));
@@ -388,7 +393,7 @@ mod tests {
         ];
         let read = |answer| {
             let packet = encode(&Message::Report(answer));
-            let inner = Inner::new(&packet).expect("a packet");
+            let inner = Packet::new(&packet).expect("a packet");
             decode(&inner)
         };
         assert_eq!(read(sound), Some(Message::Report(sound)));

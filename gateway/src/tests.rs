@@ -1,6 +1,6 @@
 //! Packets for tests.
 
-use crate::inner::V6;
+use etherparse::Ipv6Header;
 
 /// Returns a packet of UDP over IPv4.
 pub fn v4(tos: u8, ends: ([u8; 4], [u8; 4]), ports: (u16, u16), length: usize) -> Vec<u8> {
@@ -26,7 +26,7 @@ pub fn v6(tos: u8, length: usize) -> Vec<u8> {
     let mut packet = vec![0; length];
     packet[0] = 0x60 | tos >> 4;
     packet[1] = tos << 4;
-    packet[4..6].copy_from_slice(&((length - V6) as u16).to_be_bytes());
+    packet[4..6].copy_from_slice(&((length - Ipv6Header::LEN) as u16).to_be_bytes());
     packet[6] = 17;
     packet[8] = 0x20;
     packet[24] = 0x20;

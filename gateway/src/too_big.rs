@@ -3,7 +3,7 @@
 //!
 //! IPv4 packets with options are not cut.
 
-use crate::inner::Inner;
+use accord_transport::ip::Packet;
 use accord_units::{Duration, Time};
 use etherparse::icmpv4::DestUnreachableHeader::FragmentationNeeded;
 use etherparse::{Icmpv4Header, Icmpv4Type, Icmpv6Header, Icmpv6Type};
@@ -47,13 +47,12 @@ pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
 ///
 /// The source of the message is the destination of the packet. A host drops packets from a device that
 /// carry one of its own addresses, such as that of the device.
-pub fn message(packet: &[u8], inner: &Inner, mtu: usize) -> Option<Vec<u8>> {
-    let kind = inner.contents().first().copied();
+pub fn message(packet: &[u8], inner: &Packet, mtu: usize) -> Option<Vec<u8>> {
+    let kind = inner.contents.first().copied();
     match (inner.source, inner.destination) {
         (IpAddr::V4(source), IpAddr::V4(from)) => {
             let is_first = Ipv4Header::from_slice(packet).ok()?.0.fragment_offset.value() == 0;
-            let error =
-                inner.protocol == IpNumber::ICMP.0 && !matches!(kind, Some(0 | 8 | 13 | 14));
+            let error = inner.protocol == IpNumber::ICMP && !matches!(kind, Some(0 | 8 | 13 | 14));
             let many = from.is_multicast() || from.is_broadcast();
             let nobody = source.is_multicast() || source.is_broadcast() || source.is_unspecified();
             if !is_first || error || many || nobody {
@@ -72,7 +71,7 @@ pub fn message(packet: &[u8], inner: &Inner, mtu: usize) -> Option<Vec<u8>> {
         }
         (IpAddr::V6(source), IpAddr::V6(from)) => {
             let error =
-                inner.protocol == IpNumber::IPV6_ICMP.0 && kind.is_some_and(|kind| kind < 128);
+                inner.protocol == IpNumber::IPV6_ICMP && kind.is_some_and(|kind| kind < 128);
             let many = from.is_multicast() || source.is_multicast();
             if error || many || source.is_unspecified() {
                 return None;
@@ -141,12 +140,12 @@ mod tests {
             let mut contents = Vec::new();
             for (i, piece) in cut.iter().enumerate() {
                 assert!(piece.len() <= mtu && is_sound(&piece[..20]), "{mtu}");
-                let inner = Inner::new(piece).expect("a packet");
-                assert_eq!(inner.contents().len() + 20, piece.len());
+                let inner = Packet::new(piece).expect("a packet");
+                assert_eq!(inner.contents.len() + 20, piece.len());
                 let word = u16::from_be_bytes([piece[6], piece[7]]);
                 assert_eq!(usize::from(word & 0x1fff) * 8, contents.len());
                 assert_eq!(word & 0x2000 != 0, i + 1 < cut.len());
-                contents.extend_from_slice(inner.contents());
+                contents.extend_from_slice(inner.contents);
             }
             assert_eq!(contents, packet[20..]);
             // Cutting a fragment again gives the same result as cutting the packet directly.
@@ -162,17 +161,17 @@ mod tests {
     #[test]
     fn senders_are_told_with_sound_checksums() {
         let packet = v4(0, ENDS, (1, 2), 1400);
-        let inner = Inner::new(&packet).expect("a packet");
+        let inner = Packet::new(&packet).expect("a packet");
         let told = message(&packet, &inner, 1300).expect("a message");
-        let read = Inner::new(&told).expect("a packet");
+        let read = Packet::new(&told).expect("a packet");
         assert_eq!((read.source, read.destination), (inner.destination, inner.source));
         assert!(is_sound(&told[..20]) && is_sound(&told[20..]) && told.len() == 576);
         assert_eq!(told[20..28], [3, 4, told[22], told[23], 0, 0, 5, 20]);
         assert_eq!(told[28..], packet[..548]);
         let packet = v6(0, 1400);
-        let inner = Inner::new(&packet).expect("a packet");
+        let inner = Packet::new(&packet).expect("a packet");
         let told = message(&packet, &inner, 1300).expect("a message");
-        let read = Inner::new(&told).expect("a packet");
+        let read = Packet::new(&told).expect("a packet");
         assert_eq!((read.source, read.destination), (inner.destination, inner.source));
         let length = (told.len() - 40) as u32;
         let pseudo = [&told[8..40], &length.to_be_bytes(), &[0, 0, 0, 58]].concat();
@@ -183,7 +182,7 @@ mod tests {
     #[test]
     fn errors_and_later_fragments_are_not_answered() {
         let told = |packet: &[u8]| {
-            let inner = Inner::new(packet).expect("a packet");
+            let inner = Packet::new(packet).expect("a packet");
             message(packet, &inner, 1280).is_some()
         };
         let mut packet = v4(0, ENDS, (1, 2), 1400);

@@ -7,8 +7,8 @@
 
 mod common;
 
-use accord_gateway::keys::PrivateKey;
 use accord_door::log::LevelFilter;
+use accord_gateway::keys::PrivateKey;
 use accord_gateway::{Options, RENEWAL, run};
 use common::{OUTER, PATIENCE, Path_, Queue, Sites, obstacle, rates, reached, waited};
 use std::path::PathBuf;

@@ -8,7 +8,7 @@
 #[cfg(target_os = "linux")]
 use nix::sys::signal::{SigSet, SigmaskHow};
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -126,7 +126,7 @@ struct Trace {
 #[derive(Debug, Default)]
 struct Spans {
     last: u64,
-    texts: HashMap<u64, Arc<str>>,
+    texts: BTreeMap<u64, Arc<str>>,
 }
 
 thread_local! {
@@ -382,7 +382,8 @@ mod tests {
             let run = tracing::debug_span!("run", seed = 7);
             run.in_scope(|| {
                 tracing::debug!(event = "cut");
-                tracing::debug_span!("flow", flow = "a b").in_scope(|| tracing::debug!(event = "cut"));
+                tracing::debug_span!("flow", flow = "a b")
+                    .in_scope(|| tracing::debug!(event = "cut"));
             });
             tracing::debug!(event = "cut");
         });

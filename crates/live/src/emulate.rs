@@ -39,7 +39,6 @@ use accord_units::{Duration, Time};
 use nix::poll::{PollFd, PollFlags};
 use std::collections::BTreeMap;
 use std::io::Result as IoResult;
-use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -281,17 +280,10 @@ impl<'a> Emulator<'a> {
 /// Returns the octet of DSCP and ECN of a packet, and its connection, with the sender first. Returns `None` for
 /// packets other than IPv4 and IPv6, and for multicast, by which kernels look for routers.
 fn read(bytes: &[u8]) -> Option<(u8, Connection)> {
-    let (tos, [from, to], (protocol, ports)) = match header::Ipv4Packet::new(bytes) {
-        Some(packet) => {
-            let (from, to) = packet.ends();
-            (packet.tos(), [IpAddr::from(from), to.into()], packet.connection())
-        }
-        None => {
-            let packet = header::Ipv6Packet::new(bytes)?;
-            (packet.tos(), packet.ends().map(IpAddr::from), packet.connection())
-        }
-    };
-    (!to.is_multicast()).then_some((tos, (protocol, [(from, ports[0]), (to, ports[1])])))
+    let packet = header::Packet::new(bytes)?;
+    let ([from, to], ports) = ([packet.source, packet.destination], packet.ports());
+    let ends = [(from, ports[0]), (to, ports[1])];
+    (!to.is_multicast()).then_some((packet.tos, (packet.protocol.0, ends)))
 }
 
 /// Runs programs over a scenario for [`crate::emulate`].

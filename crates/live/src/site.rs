@@ -93,7 +93,7 @@ impl Report {
 
 /// Returns true for a datagram of a tunnel that carries a packet of a site.
 pub fn carries_data(packet: &[u8]) -> bool {
-    let payload = ip::Ipv4Packet::new(packet).and_then(|p| p.udp());
+    let payload = ip::Packet::new(packet).and_then(|p| p.udp());
     payload.is_some_and(|p| p.first() == Some(&TRANSPORT))
         && packet.len() != CONTROL
         && packet.len() > EMPTY

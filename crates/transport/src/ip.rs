@@ -1,72 +1,108 @@
 //! The headers of IP, TCP and UDP, as far as needed to inspect and wrap packets of other programs.
 
 use crate::tos::{ECN, MARKED};
-use core::net::Ipv6Addr;
-
-/// An IPv4 packet that is as long as its header says.
-#[derive(Clone, Copy, Debug)]
-pub struct Ipv4Packet<'a> {
-    bytes: &'a [u8],
-    /// The length of the header, in bytes.
-    header: usize,
-}
-
-/// The protocol numbers of TCP and UDP.
-const TCP: u8 = 6;
-const UDP: u8 = 17;
+use core::net::IpAddr;
+use etherparse::{
+    IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv6Header, Ipv6HeaderSlice,
+};
+use etherparse::{TcpSlice, UdpHeader, UdpSlice};
 
 /// The length of the headers of IP and UDP, in bytes. They count as part of a packet's size.
-pub const UDP_HEADERS: usize = 28;
+pub const UDP_HEADERS: usize = Ipv4Header::MIN_LEN + UdpHeader::LEN;
 
-impl<'a> Ipv4Packet<'a> {
-    /// Returns the bytes as a packet if they form one.
-    pub fn new(bytes: &'a [u8]) -> Option<Ipv4Packet<'a>> {
-        let first = *bytes.first()?;
-        let header = usize::from(first & 0xf) * 4;
-        let length = usize::from(u16::from_be_bytes([*bytes.get(2)?, *bytes.get(3)?]));
-        let sound = first >> 4 == 4 && header >= 20 && header <= length && length == bytes.len();
-        sound.then_some(Ipv4Packet { bytes, header })
-    }
+/// The hop limit of packets made here.
+const HOPS: u8 = 64;
 
+/// A packet of IPv4 or IPv6 that is as long as its header says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Packet<'a> {
     /// The octet of DSCP and ECN.
-    pub fn tos(&self) -> u8 {
-        self.bytes[1]
+    pub tos: u8,
+    /// The address that the packet comes from.
+    pub source: IpAddr,
+    /// The address that the packet goes to.
+    pub destination: IpAddr,
+    /// The protocol of the contents. In IPv6 it is the first next header, which may be an extension.
+    pub protocol: IpNumber,
+    /// True for a fragment of IPv4.
+    pub is_fragment: bool,
+    /// True for a fragment of IPv4 other than the first.
+    pub is_continued: bool,
+    /// The contents after the header.
+    pub contents: &'a [u8],
+}
+
+impl<'a> Packet<'a> {
+    /// Returns the bytes as a packet if they form one.
+    pub fn new(bytes: &'a [u8]) -> Option<Packet<'a>> {
+        match bytes.first()? >> 4 {
+            4 => {
+                let header = Ipv4HeaderSlice::from_slice(bytes).ok()?;
+                (usize::from(header.total_len()) == bytes.len()).then(|| Packet {
+                    tos: header.dcp().value() << 2 | header.ecn().value(),
+                    source: header.source_addr().into(),
+                    destination: header.destination_addr().into(),
+                    protocol: header.protocol(),
+                    is_fragment: header.is_fragmenting_payload(),
+                    is_continued: header.fragments_offset().value() > 0,
+                    contents: &bytes[header.slice().len()..],
+                })
+            }
+            6 => {
+                let header = Ipv6HeaderSlice::from_slice(bytes).ok()?;
+                let contents = &bytes[Ipv6Header::LEN..];
+                (usize::from(header.payload_length()) == contents.len()).then(|| Packet {
+                    tos: header.traffic_class(),
+                    source: header.source_addr().into(),
+                    destination: header.destination_addr().into(),
+                    protocol: header.next_header(),
+                    is_fragment: false,
+                    is_continued: false,
+                    contents,
+                })
+            }
+            _ => None,
+        }
     }
 
-    /// The addresses of the source and the destination.
-    pub fn ends(&self) -> ([u8; 4], [u8; 4]) {
-        let b = self.bytes;
-        ([b[12], b[13], b[14], b[15]], [b[16], b[17], b[18], b[19]])
+    /// Returns the segment of TCP in a packet that is not a fragment.
+    pub fn tcp(&self) -> Option<TcpSlice<'a>> {
+        let is_tcp = self.protocol == IpNumber::TCP && !self.is_fragment;
+        is_tcp.then(|| TcpSlice::from_slice(self.contents).ok())?
     }
 
-    /// Returns the first sequence number of a TCP packet and the length of its sequence. The flags
-    /// SYN and FIN take one each [RFC 9293 §3.4].
+    /// Returns the first sequence number of a segment of TCP and the length of its sequence. The flags SYN
+    /// and FIN take one each [RFC 9293 §3.4].
     pub fn sequence(&self) -> Option<(u32, u32)> {
-        let tcp = self.bytes.get(self.header..)?;
-        let offset = usize::from(tcp.get(12)? >> 4) * 4;
-        if self.bytes[9] != TCP || offset < 20 || offset > tcp.len() {
+        let tcp = self.tcp()?;
+        let flags = u32::from(tcp.syn()) + u32::from(tcp.fin());
+        Some((tcp.sequence_number(), tcp.payload().len() as u32 + flags))
+    }
+
+    /// Returns true if a packet opens a connection of TCP: the first one from its client.
+    pub fn opens(&self) -> bool {
+        self.tcp().is_some_and(|tcp| tcp.syn() && !tcp.ack())
+    }
+
+    /// Returns the ports of the source and the destination: zeros if the packet has none, as in ICMP or a later
+    /// fragment.
+    pub fn ports(&self) -> [u16; 2] {
+        let has_ports = matches!(self.protocol, IpNumber::TCP | IpNumber::UDP);
+        match self.contents {
+            [a, b, c, d, ..] if has_ports && !self.is_continued => {
+                [u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])]
+            }
+            _ => [0, 0],
+        }
+    }
+
+    /// Returns the payload of a packet of UDP that is not a fragment.
+    pub fn udp(&self) -> Option<&'a [u8]> {
+        if self.protocol != IpNumber::UDP || self.is_fragment {
             return None;
         }
-        let first = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
-        let (fin, syn) = (tcp[13] & 1, tcp[13] >> 1 & 1);
-        let length = (tcp.len() - offset) as u32;
-        Some((first, length + u32::from(fin) + u32::from(syn)))
-    }
-
-    /// Returns the protocol, and the ports of the source and the destination: zeros if the packet has none, as in
-    /// ICMP or a later fragment.
-    pub fn connection(&self) -> (u8, [u16; 2]) {
-        let (b, protocol) = (self.bytes, self.bytes[9]);
-        let is_first = u16::from_be_bytes([b[6], b[7]]) & 0x1fff == 0;
-        let ports = if is_first { ports(protocol, &b[self.header..]) } else { [0, 0] };
-        (protocol, ports)
-    }
-
-    /// Returns the payload of a packet of UDP.
-    pub fn udp(&self) -> Option<&'a [u8]> {
-        let udp = self.bytes.get(self.header..)?;
-        let length = usize::from(u16::from_be_bytes([*udp.get(4)?, *udp.get(5)?]));
-        (self.bytes[9] == UDP && length == udp.len()).then(|| udp.get(8..))?
+        let udp = UdpSlice::from_slice(self.contents).ok()?;
+        (usize::from(udp.length()) == self.contents.len()).then(|| udp.payload())
     }
 }
 
@@ -83,89 +119,34 @@ pub fn wrap_udp(
     mut datagram: Vec<u8>,
 ) -> Vec<u8> {
     let payload = datagram.len();
-    let length = u16::try_from(UDP_HEADERS + payload).expect("a packet of IPv4");
-    let mut header = [0; UDP_HEADERS];
-    (header[0], header[1]) = (0x45, tos);
-    header[2..4].copy_from_slice(&length.to_be_bytes());
-    // No identification. The packet must not be cut into fragments; 64 hops.
-    (header[6], header[8], header[9]) = (0x40, 64, UDP);
-    header[12..16].copy_from_slice(&from.0);
-    header[16..20].copy_from_slice(&to.0);
-    let words = header[..20].as_chunks::<2>().0.iter();
-    let sum: u32 = words.map(|w| u32::from(u16::from_be_bytes(*w))).sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
-    header[10..12].copy_from_slice(&checksum.to_be_bytes());
-    header[20..22].copy_from_slice(&from.1.to_be_bytes());
-    header[22..24].copy_from_slice(&to.1.to_be_bytes());
-    header[24..26].copy_from_slice(&(length - 20).to_be_bytes());
+    let headers = udp_headers(from, to, tos, payload);
     datagram.reserve_exact(UDP_HEADERS);
-    datagram.extend(header);
+    datagram.extend(headers);
     datagram.copy_within(..payload, UDP_HEADERS);
-    datagram[..UDP_HEADERS].copy_from_slice(&header);
+    datagram[..UDP_HEADERS].copy_from_slice(&headers);
     datagram
 }
 
-/// An IPv6 packet that is as long as its header says.
-#[derive(Clone, Copy, Debug)]
-pub struct Ipv6Packet<'a>(&'a [u8]);
-
-/// The length of the header of IPv6, without extensions, in bytes.
-const V6: usize = 40;
-
-impl<'a> Ipv6Packet<'a> {
-    /// Returns the bytes as a packet if they form one.
-    pub fn new(bytes: &'a [u8]) -> Option<Ipv6Packet<'a>> {
-        let payload = bytes.len().checked_sub(V6)?;
-        let said = usize::from(u16::from_be_bytes([bytes[4], bytes[5]]));
-        (bytes[0] >> 4 == 6 && said == payload).then_some(Ipv6Packet(bytes))
-    }
-
-    /// The traffic class: the octet of DSCP and ECN.
-    pub fn tos(&self) -> u8 {
-        self.0[0] << 4 | self.0[1] >> 4
-    }
-
-    /// Returns the addresses of the source and the destination.
-    pub fn ends(&self) -> [Ipv6Addr; 2] {
-        let address = |at: usize| {
-            let mut octets = [0; 16];
-            octets.copy_from_slice(&self.0[at..at + 16]);
-            Ipv6Addr::from(octets)
-        };
-        [address(8), address(24)]
-    }
-
-    /// Returns the protocol and the ports, as [`Ipv4Packet::connection`] does. There are no ports behind an
-    /// extension header.
-    pub fn connection(&self) -> (u8, [u16; 2]) {
-        let protocol = self.0[6];
-        (protocol, ports(protocol, &self.0[V6..]))
-    }
-}
-
-/// Returns true if a packet opens a connection of TCP: the first one from its client.
-pub fn opens(packet: &[u8]) -> bool {
-    const SYN: u8 = 2;
-    const ACK: u8 = 16;
-    let (protocol, payload) = match (Ipv4Packet::new(packet), Ipv6Packet::new(packet)) {
-        (Some(p), _) => (p.connection(), &packet[p.header..]),
-        (_, Some(p)) => (p.connection(), &packet[V6..]),
-        _ => return false,
-    };
-    let flags = payload.get(13).filter(|_| protocol.0 == TCP && protocol.1 != [0, 0]);
-    flags.is_some_and(|flags| flags & (SYN | ACK) == SYN)
-}
-
-/// Returns the ports of the source and the destination in the header that follows the IP header, or zeros if
-/// it has none.
-fn ports(protocol: u8, payload: &[u8]) -> [u16; 2] {
-    match payload {
-        [a, b, c, d, ..] if matches!(protocol, TCP | UDP) => {
-            [u16::from_be_bytes([*a, *b]), u16::from_be_bytes([*c, *d])]
-        }
-        _ => [0, 0],
-    }
+/// Returns the headers of a packet as [`wrap_udp`] does, for a payload of so many bytes. The packet must not be
+/// cut into fragments.
+pub(crate) fn udp_headers(
+    from: ([u8; 4], u16),
+    to: ([u8; 4], u16),
+    tos: u8,
+    payload: usize,
+) -> [u8; UDP_HEADERS] {
+    let length = u16::try_from(UdpHeader::LEN + payload).expect("a datagram");
+    let (source_port, destination_port) = (from.1, to.1);
+    let udp = UdpHeader { source_port, destination_port, length, checksum: 0 };
+    let mut ip =
+        Ipv4Header::new(length, HOPS, IpNumber::UDP, from.0, to.0).expect("a packet of IPv4");
+    ip.dscp = IpDscp::try_new(tos >> 2).expect("six bits");
+    ip.ecn = IpEcn::try_new(tos & ECN).expect("two bits");
+    ip.header_checksum = ip.calc_header_checksum();
+    let mut headers = [0; UDP_HEADERS];
+    headers[..Ipv4Header::MIN_LEN].copy_from_slice(&ip.to_bytes());
+    headers[Ipv4Header::MIN_LEN..].copy_from_slice(&udp.to_bytes());
+    headers
 }
 
 /// Returns the ECN codepoint of the datagram in which a packet travels. It is the packet's own
@@ -179,15 +160,13 @@ pub fn entry(inner: u8) -> u8 {
 /// marks and the router would have dropped it [RFC 6040 §4.2]. Leaves bytes that are not a packet
 /// unchanged.
 pub fn exit(packet: &mut [u8], outer: u8) -> bool {
-    let (version_4, tos) = match (Ipv4Packet::new(packet), Ipv6Packet::new(packet)) {
-        (Some(p), _) => (true, p.tos()),
-        (_, Some(p)) => (false, p.tos()),
-        _ => return true,
+    let Some(Packet { tos, source, .. }) = Packet::new(packet) else {
+        return true;
     };
     let Some(ecn) = decapsulated(tos, outer) else {
         return false;
     };
-    if !version_4 {
+    if source.is_ipv6() {
         // No checksum covers the traffic class.
         packet[1] = packet[1] & !(ECN << 4) | ecn << 4;
         return true;

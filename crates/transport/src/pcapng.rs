@@ -89,8 +89,7 @@ impl Capture {
         if let Ok((_, packet)) = wire::unwrap(datagram) {
             return self.whole(link, at, envelope.tos, packet);
         }
-        let length = wire::UDP_HEADERS + datagram.len();
-        let headers = headers(envelope, length as u16);
+        let headers = headers(envelope, datagram.len());
         self.packet(link, at, &headers, datagram);
     }
 
@@ -149,22 +148,9 @@ fn pad(bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len().next_multiple_of(4), 0);
 }
 
-/// Returns the IPv4 and UDP headers for a packet of `length` bytes in total.
-fn headers(envelope: Envelope, length: u16) -> [u8; wire::UDP_HEADERS] {
+/// Returns the headers of IPv4 and UDP for a datagram of `length` bytes.
+fn headers(envelope: Envelope, length: usize) -> [u8; wire::UDP_HEADERS] {
     let address = |node: usize| (0x0a00_0001_u32).wrapping_add(node as u32).to_be_bytes();
-    let mut h = [0; wire::UDP_HEADERS];
-    // Version 4, five words, no fragmentation, 64 hops, UDP.
-    (h[0], h[1], h[6], h[8], h[9]) = (0x45, envelope.tos, 0x40, 64, 17);
-    h[2..4].copy_from_slice(&length.to_be_bytes());
-    h[12..16].copy_from_slice(&address(envelope.from));
-    h[16..20].copy_from_slice(&address(envelope.to));
-    let sum: u32 = h[..20].as_chunks().0.iter().map(|w| u32::from(u16::from_be_bytes(*w))).sum();
-    let folded = (sum & 0xffff) + (sum >> 16);
-    let checksum = !((folded & 0xffff) + (folded >> 16)) as u16;
-    h[10..12].copy_from_slice(&checksum.to_be_bytes());
-    h[20..22].copy_from_slice(&PORT.to_be_bytes());
-    h[22..24].copy_from_slice(&PORT.to_be_bytes());
-    // A checksum of zero means that UDP has none.
-    h[24..26].copy_from_slice(&(length - 20).to_be_bytes());
-    h
+    let ends = (address(envelope.from), address(envelope.to));
+    ip::udp_headers((ends.0, PORT), (ends.1, PORT), envelope.tos, length)
 }

@@ -208,7 +208,7 @@ pub fn unwrap(datagram: &[u8]) -> Result<(Header, &[u8]), Malformed> {
         return Err(Malformed::Kind(header.kind as u8));
     }
     let packet = datagram.get(LEAST..).ok_or(Malformed::Short)?;
-    match ip::Ipv4Packet::new(packet) {
+    match ip::Packet::new(packet).filter(|p| p.source.is_ipv4()) {
         Some(_) if header.size.get() == packet.len() as u64 => Ok((header, packet)),
         _ => Err(Malformed::Value),
     }

@@ -7,6 +7,7 @@ use accord_transport::wire::{
 use accord_transport::{Segment, ip};
 use accord_units::{Bytes, Duration, Time};
 use proptest::prelude::*;
+use std::net::IpAddr;
 
 fn segment() -> impl Strategy<Value = Segment> {
     let measured = || (0.0..1e12f64).prop_map(|x| x as f32);
@@ -119,7 +120,7 @@ proptest! {
         prop_assert!(unwrap(&datagram[..whole.saturating_sub(cut)]).is_err());
         datagram.push(0);
         prop_assert!(unwrap(&datagram).is_err());
-        if let Some(inside) = ip::Ipv4Packet::new(&packet) {
+        if let Some(inside) = ip::Packet::new(&packet) {
             let fits = inside.sequence().is_none_or(|(_, n)| n as usize <= packet.len());
             prop_assert!(fits);
         }
@@ -287,16 +288,17 @@ fn a_packet_of_version_6_is_read_and_marked() {
     let mut packet = vec![0x6b, 0xa1, 2, 3, 0, 12, 17, 64];
     packet.extend((0..32).map(|i| if i % 16 == 15 { i } else { 0x20 }));
     packet.extend([0, 53, 0x1b, 0x58, 0, 12, 0, 0, 9, 9, 9, 9]);
-    let read = ip::Ipv6Packet::new(&packet).expect("it is whole");
-    assert_eq!((read.tos(), read.connection()), (46 << 2 | 2, (17, [53, 7000])));
-    assert_eq!(read.ends().map(|end| end.octets()[15]), [15, 31]);
+    let read = ip::Packet::new(&packet).expect("it is whole");
+    assert_eq!((read.tos, read.protocol.0, read.ports()), (46 << 2 | 2, 17, [53, 7000]));
+    assert!(read.source.to_string().ends_with("200f"), "{read:?}");
+    assert!(read.destination.to_string().ends_with("201f"), "{read:?}");
     let before = packet.clone();
     assert!(ip::exit(&mut packet, 3));
-    assert_eq!(ip::Ipv6Packet::new(&packet).expect("it is whole").tos(), 46 << 2 | 3);
+    assert_eq!(ip::Packet::new(&packet).expect("it is whole").tos, 46 << 2 | 3);
     assert_eq!((packet[0], &packet[2..]), (before[0], &before[2..]));
     packet[1] &= 0x0f;
     assert!(!ip::exit(&mut packet, 3), "it does not understand marks");
-    assert!(ip::Ipv6Packet::new(&packet[..51]).is_none(), "it is cut short");
+    assert!(ip::Packet::new(&packet[..51]).is_none(), "it is cut short");
 }
 
 #[test]
@@ -304,16 +306,18 @@ fn what_is_needed_of_a_packet_is_read() {
     let (syn, fin) = (0x02, 0x11);
     for (flags, payload, takes) in [(0x10, 7, 7), (syn, 0, 1), (fin, 3, 4), (0x10, 0, 0)] {
         let packet = segment_of_tcp(0, flags, payload);
-        let read = ip::Ipv4Packet::new(&packet).unwrap();
-        assert_eq!(read.ends(), ([198, 18, 0, 1], [198, 18, 0, 2]));
+        let read = ip::Packet::new(&packet).unwrap();
+        let ends = [[198, 18, 0, 1], [198, 18, 0, 2]].map(IpAddr::from);
+        assert_eq!([read.source, read.destination], ends);
+        assert_eq!(read.opens(), flags == syn);
         assert_eq!(read.sequence(), Some((0xffff_fff0, takes)));
     }
     let mut other = segment_of_tcp(0, syn, 0);
     other[9] = 17;
-    assert_eq!(ip::Ipv4Packet::new(&other).unwrap().sequence(), None, "it is UDP");
+    assert_eq!(ip::Packet::new(&other).unwrap().sequence(), None, "it is UDP");
     let mut other = segment_of_tcp(0, syn, 0);
     other[0] = 0x60;
-    assert!(ip::Ipv4Packet::new(&other).is_none(), "it is IPv6");
+    assert!(ip::Packet::new(&other).is_none(), "it is IPv6");
 }
 
 #[test]
@@ -325,8 +329,10 @@ fn a_datagram_comes_out_of_its_packet() {
             let packet = ip::wrap_udp(from, to, tos, payload.clone());
             assert_eq!(packet.len(), UDP_HEADERS + length);
             assert_eq!(sum(&packet[..20]), 0xffff, "its checksum is right");
-            let read = ip::Ipv4Packet::new(&packet).expect("a packet");
-            assert_eq!((read.tos(), read.ends()), (tos, (from.0, to.0)));
+            let read = ip::Packet::new(&packet).expect("a packet");
+            let ends = (read.source, read.destination);
+            assert_eq!((read.tos, ends), (tos, (from.0.into(), to.0.into())));
+            assert_eq!(read.ports(), [from.1, to.1]);
             assert_eq!(read.udp(), Some(&payload[..]));
             assert_eq!(read.sequence(), None);
             // The port of QUIC, and the length with the header of UDP.
@@ -335,10 +341,10 @@ fn a_datagram_comes_out_of_its_packet() {
         }
     }
     let tcp = segment_of_tcp(0, 0x10, 7);
-    assert_eq!(ip::Ipv4Packet::new(&tcp).expect("a packet").udp(), None);
+    assert_eq!(ip::Packet::new(&tcp).expect("a packet").udp(), None);
     let mut short = ip::wrap_udp(from, to, 0, b"quic".to_vec());
     short[25] += 1;
-    assert_eq!(ip::Ipv4Packet::new(&short).expect("a packet").udp(), None);
+    assert_eq!(ip::Packet::new(&short).expect("a packet").udp(), None);
 }
 
 /// The layout is a contract, as above.

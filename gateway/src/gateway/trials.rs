@@ -2,11 +2,11 @@
 
 use super::{BATCH, Gateway, Output};
 use crate::edge::wire_size;
-use crate::inner::Inner;
 use crate::message::{self, Message};
 use crate::path_mtu::PathMtu;
 use crate::sessions::Sessions;
 use crate::trial::{Step, Trial, TrialStatus};
+use accord_transport::ip::Packet;
 use accord_units::{Duration, Rate, Time};
 
 /// The highest rate of a trial, as a multiple of its tunnel's cap.
@@ -81,7 +81,7 @@ impl<S: Sessions> Gateway<S> {
                 Step::Packet(test) => {
                     let test = Message::Test(test);
                     let packet = message::padded(&test, trial.length());
-                    if let Some(inner) = Inner::new(&packet) {
+                    if let Some(inner) = Packet::new(&packet) {
                         peer.edge.push(&packet, &inner, trial.class, now);
                         peer.due = Time::ZERO;
                     }

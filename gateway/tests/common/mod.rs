@@ -11,8 +11,8 @@
 
 pub mod wire;
 
-use accord_gateway::keys::{PrivateKey, PublicKey};
 use accord_door::log::LevelFilter;
+use accord_gateway::keys::{PrivateKey, PublicKey};
 use accord_gateway::{Options, RENEWAL, run};
 use accord_live::namespace::{Namespace, ip, join};
 use nix::sys::socket::{setsockopt, sockopt};

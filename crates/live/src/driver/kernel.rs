@@ -14,7 +14,7 @@ use nix::errno::Errno;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use std::collections::BTreeMap;
 use std::io::Result;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 
@@ -215,7 +215,7 @@ impl<'a> Kernel<'a> {
         });
         let taken = tun.is_some_and(|tun| whole && tun.send(&inner).unwrap_or(false));
         if end == 1 && (site.is_none() || carries_data(&inner)) {
-            let numbers = ip::Ipv4Packet::new(&inner).and_then(|p| p.sequence());
+            let numbers = ip::Packet::new(&inner).and_then(|p| p.sequence());
             let arrived = self.arrived.entry(flow).or_default();
             let fresh = numbers.is_none_or(|(first, count)| arrived.add(first, count));
             machine.taken(flow, packet.bytes(), fresh);
@@ -275,13 +275,13 @@ impl<'a> Kernel<'a> {
     }
 }
 
-/// Takes the IPv4 packets that a device has, up to a batch.
-fn each(tun: &Tun, buffer: &mut [u8], mut take: impl FnMut(ip::Ipv4Packet, &[u8])) -> Result<()> {
+/// Takes the packets that a device has, up to a batch.
+fn each(tun: &Tun, buffer: &mut [u8], mut take: impl FnMut(ip::Packet, &[u8])) -> Result<()> {
     for _ in 0..BATCH {
         let Some(length) = tun.receive(buffer)? else {
             break;
         };
-        if let Some(packet) = ip::Ipv4Packet::new(&buffer[..length]) {
+        if let Some(packet) = ip::Packet::new(&buffer[..length]) {
             take(packet, &buffer[..length]);
         }
     }
@@ -298,11 +298,11 @@ fn send_on(
     tun: &Tun,
     buffer: &mut [u8],
 ) -> Result<()> {
-    let ends = (ends.0.octets(), ends.1.octets());
+    let ends = (IpAddr::V4(ends.0), IpAddr::V4(ends.1));
     each(tun, buffer, |packet, bytes| {
         // Other packets of the kernel do not belong to the connection.
-        if packet.sequence().is_some() && packet.ends() == ends {
-            machine.send(flow, way, &whole(scenario, flow, ip::entry(packet.tos()), bytes));
+        if packet.sequence().is_some() && (packet.source, packet.destination) == ends {
+            machine.send(flow, way, &whole(scenario, flow, ip::entry(packet.tos), bytes));
         }
     })
 }
@@ -316,10 +316,10 @@ fn send_datagrams(
     site: &Site,
     buffer: &mut [u8],
 ) -> Result<()> {
-    let ends = (site.ends.0.octets(), site.ends.1.octets());
+    let ends = (IpAddr::V4(site.ends.0), IpAddr::V4(site.ends.1));
     each(&site.wan, buffer, |packet, bytes| {
-        if packet.udp().is_some() && packet.ends() == ends {
-            machine.send(tunnel, way, &whole(scenario, tunnel, packet.tos(), bytes));
+        if packet.udp().is_some() && (packet.source, packet.destination) == ends {
+            machine.send(tunnel, way, &whole(scenario, tunnel, packet.tos, bytes));
         }
     })
 }
@@ -328,9 +328,10 @@ fn send_datagrams(
 fn leave(scenario: &Scenario, machine: &mut Machine, site: &Site, buffer: &mut [u8]) -> Result<()> {
     each(&site.lan, buffer, |packet, bytes| {
         if packet.sequence().is_some()
-            && let Some(flow) = site.riders.get(&Ipv4Addr::from(packet.ends().1))
+            && let IpAddr::V4(to) = packet.destination
+            && let Some(flow) = site.riders.get(&to)
         {
-            machine.leave_tunnel(*flow, &whole(scenario, *flow, ip::entry(packet.tos()), bytes));
+            machine.leave_tunnel(*flow, &whole(scenario, *flow, ip::entry(packet.tos), bytes));
         }
     })
 }

@@ -91,7 +91,7 @@ impl Door {
         let (protocol, [from, to]) = connection;
         let [from, to] = [from, to].map(|(address, port)| SocketAddr::new(*address, *port));
         let key = match *protocol {
-            TCP if !header::opens(packet) => return true,
+            TCP if !header::Packet::new(packet).is_some_and(|p| p.opens()) => return true,
             TCP => (TCP, None, to),
             // A later part of a datagram that was cut has no ports.
             UDP if to.port() == 0 => return true,

@@ -258,8 +258,8 @@ impl EventsEngine<'_> {
         let mut inner = parcel.bytes.unwrap_or_default();
         // The ends do not understand marks unless they ask for them.
         let whole = ip::exit(&mut inner, packet.tos_of_whole());
-        let inside = ip::Ipv4Packet::new(&inner).filter(|_| whole);
-        let inside = inside.and_then(|inside| Some((inside.udp()?, inside.tos() & ECN)));
+        let inside = ip::Packet::new(&inner).filter(|_| whole);
+        let inside = inside.and_then(|inside| Some((inside.udp()?, inside.tos & ECN)));
         let fresh = inside.and_then(|(payload, ecn)| {
             self.call(flow, end, |carried| carried.end.receive(payload, ecn, now))
         });
