@@ -1,11 +1,11 @@
 //! Streams that space the packets of their window, and the least time-out.
 
 use crate::common::*;
-use accord_control::Controller;
+use accord_control::{Acked, Allowance, Burst, Capabilities, Congestion, Controller, PathView};
 use accord_family::Raw;
 use accord_transport::Segment;
 use accord_transport::stream::{Settings, StreamReceiver, StreamSender};
-use accord_units::{Duration, Time};
+use accord_units::{Bytes, Duration, Rate, Time};
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -221,5 +221,56 @@ proptest! {
         let mut wire = Wire::new(StreamSender::new(controller, PACKET, PACED), loss);
         wire.run(at(700));
         prop_assert!(wire.longest <= 1.0, "{} round trips", wire.longest);
+    }
+}
+
+/// A controller with a window that is never full, a pace of a packet per millisecond, and bursts.
+#[derive(Clone, Debug)]
+struct Bursty(Burst);
+
+impl Controller for Bursty {
+    fn on_ack(&mut self, _: &Acked, _: &PathView, _: Time) {}
+
+    fn on_congestion(&mut self, _: Congestion, _: &PathView, _: Time) {}
+
+    fn allowance(&self) -> Allowance {
+        let pacing = Some(Rate::from_bps(8 * PACKET.get() * 1000));
+        Allowance { window: Bytes::new(u64::MAX / 2), pacing }
+    }
+
+    fn burst(&self) -> Burst {
+        self.0
+    }
+
+    fn ssthresh(&self) -> Option<Bytes> {
+        None
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities::default()
+    }
+}
+
+/// A bucket refills while packets wait, so the next one goes with the next token. A sender that waits for a
+/// full bucket, or sends in units, is silent until it can send as many again.
+#[test]
+fn bursts_differ_in_what_a_sender_waits_for() {
+    let size = Bytes::new(4 * PACKET.get());
+    for (burst, milliseconds) in [
+        (Burst::Packet, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
+        (Burst::Bucket(size), [0, 0, 0, 0, 1, 2, 3, 4, 5, 6]),
+        (Burst::Full(size), [0, 0, 0, 0, 4, 4, 4, 4, 8, 8]),
+        (Burst::Unit(size), [0, 0, 0, 0, 4, 4, 4, 4, 8, 8]),
+    ] {
+        let mut sender = StreamSender::new(Bursty(burst), PACKET, Settings::LINUX);
+        sender.supply(u64::MAX);
+        let (mut now, mut went) = (Time::ZERO, Vec::new());
+        while went.len() < milliseconds.len() {
+            match sender.poll(now) {
+                Ok(_) => went.push(now),
+                Err(again) => now = again,
+            }
+        }
+        assert_eq!(went, milliseconds.map(at), "{burst:?}");
     }
 }
