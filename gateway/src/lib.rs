@@ -42,7 +42,7 @@ pub use accord_port::ClassCounts;
 pub use accord_transport::tunnel::repair::{Missing, Place};
 pub use breaker::{Breaker, Cause};
 #[cfg(target_os = "linux")]
-pub use driver::{Ended, Options, RENEWAL, guard, run};
+pub use driver::{Ended, Options, RENEWAL, Taken, guard, run, taken};
 pub use edge::{Head, wire_size};
 pub use error::RunError;
 pub use gateway::{Dropped, Gateway, Output};

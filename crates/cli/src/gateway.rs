@@ -215,6 +215,17 @@ mod parts {
         Ok(true)
     }
 
+    /// The networks of a site that this host reaches through other devices, as far as it shows its routes.
+    #[cfg(target_os = "linux")]
+    fn taken(site: &Site) -> Vec<accord_gateway::Taken> {
+        accord_gateway::taken(site).unwrap_or_default()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn taken(_: &Site) -> [String; 0] {
+        []
+    }
+
     pub fn check(path: &Path, as_json: bool) -> Result<bool, Failure> {
         let site = read(path)?;
         let key = &site.interface.key;
@@ -231,10 +242,20 @@ mod parts {
         for file in site.peers.iter().filter_map(|p| p.preshared_key.as_ref()) {
             SharedKey::read(file).map_err(Failure::new)?;
         }
-        let found = findings(&site);
+        let (found, taken) = (findings(&site), taken(&site));
         if as_json {
-            json(&serde_json::json!({ "contracts": contracts(&site), "findings": found }))?;
+            let contracts = contracts(&site);
+            json(
+                &serde_json::json!({ "contracts": contracts, "findings": found, "taken": taken }),
+            )?;
             return Ok(true);
+        }
+        #[cfg(target_os = "linux")]
+        for accord_gateway::Taken { network, device } in taken {
+            note(format!(
+                "warning: this host already reaches {network} through {device}: the gateway does not start until \
+                 that route is gone"
+            ));
         }
         for finding in &found {
             note(format!("warning: {}", finding.message));

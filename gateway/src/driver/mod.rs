@@ -24,6 +24,7 @@ use self::notify::Manager;
 use self::socket::Socket;
 use self::watch::Watch;
 use self::ways::Ways;
+pub use self::ways::{Taken, taken};
 use crate::config::{Interface, Site, load};
 use crate::error::RunError;
 use crate::gateway::{Gateway, Output};

@@ -4,6 +4,7 @@ use crate::config::Site;
 use crate::error::RunError;
 use accord_host::Error as Unable;
 use ipnet::IpNet;
+use serde::{Serialize, Serializer};
 use std::net::IpAddr;
 
 /// The preference of the first of two rules, right before that of the kernel for its main table.
@@ -173,6 +174,39 @@ impl Ways {
 fn networks(site: &Site) -> Vec<IpNet> {
     let networks = site.peers.iter().flat_map(|p| &p.networks);
     networks.copied().collect()
+}
+
+/// A network behind a peer to which this host already has a route through another device. A gateway does not
+/// replace such a route, and does not start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Taken {
+    /// The network.
+    #[serde(serialize_with = "as_text")]
+    pub network: IpNet,
+    /// The other device.
+    pub device: String,
+}
+
+fn as_text<S: Serializer>(network: &IpNet, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(network)
+}
+
+/// Returns the networks of a site that are taken.
+///
+/// # Errors
+/// Fails if the system does not show its routes.
+pub fn taken(site: &Site) -> Result<Vec<Taken>, RunError> {
+    let (networks, mut taken) = (networks(site), Vec::new());
+    for family in FAMILIES {
+        let shown = ip_output(&[family, "route", "show"], "")?;
+        taken.extend(shown.lines().filter_map(|line| {
+            let network =
+                destination(line).filter(|n| n.prefix_len() > 0 && networks.contains(n))?;
+            let device = line.split_whitespace().skip_while(|word| *word != "dev").nth(1)?;
+            (device != site.interface.device).then(|| Taken { network, device: device.into() })
+        }));
+    }
+    Ok(taken)
 }
 
 /// The result of a repair.

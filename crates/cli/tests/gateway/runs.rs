@@ -175,6 +175,35 @@ fn a_walk_by_the_how_to_works() {
     assert!(metrics.contains("accord_gateway_peer_up{peer=\"berlin\"} 1"), "{metrics}");
 }
 
+/// A network behind a peer that the host reaches through another device, such as that of plain WireGuard.
+#[test]
+fn a_check_finds_the_routes_of_other_devices() {
+    let walk = match Walk::new() {
+        Ok(walk) => walk,
+        Err(why) => return skipped(&why),
+    };
+    let folder = site();
+    let check = |words: &[&str]| {
+        let here = program(folder.path(), &[&["gateway", "check", "site.toml"], words].concat());
+        let mut there = Command::new("ip");
+        there.args(["netns", "exec", &walk.ends[0]]).arg(here.get_program()).args(here.get_args());
+        let ended = there.current_dir(folder.path()).output().expect("it runs");
+        assert!(ended.status.success(), "{ended:?}");
+        [ended.stdout, ended.stderr].map(|text| String::from_utf8_lossy(&text).into_owned())
+    };
+    assert!(!check(&[])[1].contains("already reaches"));
+    // The longer prefix is not that of a peer.
+    for network in ["10.2.0.0/24", "10.3.0.0/25"] {
+        let add = ["-n", &walk.ends[0], "route", "add", network, "dev", "w"];
+        assert!(Command::new("ip").args(add).status().expect("it runs").success());
+    }
+    let [_, warned] = check(&[]);
+    assert!(warned.contains("already reaches 10.2.0.0/24 through w:"), "{warned}");
+    assert!(!warned.contains("10.3.0.0"), "{warned}");
+    let json: serde_json::Value = serde_json::from_str(&check(&["--json"])[0]).expect("JSON");
+    assert_eq!(json["taken"], serde_json::json!([{ "network": "10.2.0.0/24", "device": "w" }]));
+}
+
 /// The log is on a full disk: the gateway still runs, answers, reloads and stops.
 #[test]
 #[cfg(target_os = "linux")]
