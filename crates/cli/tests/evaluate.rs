@@ -313,6 +313,10 @@ fn all_families_are_on_one_page() {
     let junit = fs::read_to_string(at.join("junit.xml")).expect("written");
     assert!(junit.contains("<testsuites name=\"accord evaluate --all\""), "{junit}");
     assert!(junit.contains(": copa\" classname=\"mine.mine §1\""), "{junit}");
+    let json = with(&[&rule[..], &["--json"]].concat()).with(1).json();
+    assert_eq!((&json["pass"], &json["limits"][0]["pass"]), (&false.into(), &false.into()));
+    assert!(json["limits"][0]["says"].as_str().expect("a line").contains("inconclusive > 0"));
+    assert!(json["verdicts"].as_array().expect("verdicts").len() > families, "{json}");
     for (more, message) in [
         (["--against", "cubic"], "--against is not for --all: it has no rivals"),
         (["--baseline", "a"], "--baseline is not for --all: it writes no table"),

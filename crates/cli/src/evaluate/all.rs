@@ -7,7 +7,7 @@ use crate::fail::{Failure, unwritable};
 use crate::output::{data, json, note, prose};
 use crate::results::build_for;
 use accord::control::{Maker, Transport};
-use accord::report::Lock;
+use accord::report::{FORMAT_VERSION, Lock};
 use accord::scenario::Engine;
 use accord::{Catalogue, Options, RECORDED_VERDICTS};
 use accord_evaluate::pack::{SubjectRole, built_in, open};
@@ -82,6 +82,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     settings.write(&directory)?;
     output::put_at(&directory.join("index.html"), survey.html().as_bytes())?;
     let checks = survey.checks(&limits);
+    let pass = checks.iter().all(|check| check.failure.is_none());
     if let Some(path) = &args.junit {
         output::put_at(path, junit("accord evaluate --all", &checks).as_bytes())?;
     }
@@ -96,7 +97,17 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
                 "reason": verdict.reason,
             })
         });
-        json(&json!(rows.collect::<Vec<_>>()))?;
+        let rows: Vec<_> = rows.collect();
+        json(&json!({
+            "format_version": FORMAT_VERSION,
+            "tier": order.tier.name(),
+            "engine": order.engine.name(),
+            "seed": order.seed,
+            "reps": order.reps,
+            "pass": pass,
+            "verdicts": rows,
+            "limits": output::limits(&survey.limits(&limits)),
+        }))?;
     } else {
         prose(survey.text())?;
         for (pack, section, family, verdict) in survey.unexplained() {
@@ -117,7 +128,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     if !args.quiet {
         note(format_args!("\npage: {}/index.html", directory.display()));
     }
-    Ok(checks.iter().all(|check| check.failure.is_none()))
+    Ok(pass)
 }
 
 /// Refuses options that are for one subject.

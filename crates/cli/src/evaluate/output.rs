@@ -6,7 +6,9 @@ use accord::columns::Format;
 use accord::files::write as write_whole;
 use accord::report::{Class, FORMAT_VERSION, show};
 use accord_evaluate::rule::Requirement;
-use accord_evaluate::{Changes, Dossier, Evaluation, Finding, Outcome, html, sentence, tidy};
+use accord_evaluate::{
+    Changes, Dossier, Evaluation, Finding, LimitVerdict, Outcome, html, sentence, tidy,
+};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -87,6 +89,12 @@ fn figures(evaluation: &Evaluation) -> String {
     out
 }
 
+/// Returns the JSON record of limits of counts.
+pub fn limits(limits: &[LimitVerdict]) -> Vec<Value> {
+    let record = |limit: &LimitVerdict| json!({ "says": limit.line, "pass": limit.passes });
+    limits.iter().map(record).collect()
+}
+
 /// Returns the JSON record of an evaluation. "subject_is" is the relation of the subject to a rival,
 /// "regressions" and "unmatched" are null without a baseline.
 pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
@@ -146,8 +154,6 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
     let sections: Vec<Value> = sections.collect();
     let limits = evaluation.limits();
     let kept = limits.iter().all(|limit| limit.passes);
-    let limits = limits.iter().map(|limit| json!({ "says": limit.line, "pass": limit.passes }));
-    let limits: Vec<Value> = limits.collect();
     let failures = evaluation.failures().into_iter();
     let failures: Vec<Value> = failures
         .map(|(key, failure)| said(format!("{key}, seed {}", failure.seed), &failure.why))
@@ -169,7 +175,7 @@ pub fn record(evaluation: &Evaluation, changes: Option<&Changes>) -> Value {
         "pass": !failed && kept && failures.is_empty() && !worse,
         "rows": rows.collect::<Vec<_>>(),
         "sections": sections,
-        "limits": limits,
+        "limits": self::limits(&limits),
         "failures": failures,
         "regressions": regressions,
         "unmatched": changes.map(|changes| changes.unmatched),
