@@ -38,6 +38,7 @@ mod manual;
 mod measured;
 mod names;
 mod new;
+mod option;
 mod output;
 mod plot;
 mod point;

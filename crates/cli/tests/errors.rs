@@ -244,3 +244,48 @@ fn a_name_that_is_not_text_is_named() {
     let ended = end(command.spawn().expect("it can be started")).with(2);
     assert!(ended.stderr.contains("me.toml: the name of a scenario has to be UTF-8"), "{ended:#?}");
 }
+
+/// The texts that the program makes from options are not known to its user: an error names the option.
+#[test]
+fn errors_of_options_name_the_option() {
+    let star = "duration = \"4 s\"\n[link.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"5 Mbps\"\n";
+    let dir = folder(&[("star.toml", star), ("good.toml", GOOD)]);
+    let path = ["emulate", "--print", "--rate", "20 Mbps"];
+    let cases: &[(&[&str], &str, &str)] = &[
+        (&["--queue", "nix"], "--> --queue:1:1", "there are: droptail"),
+        (&["--queue", "codel:nix=5"], "--> --queue:1:7", "has no parameter \"nix\""),
+        (&["--loss", "2"], "--> --loss:1:1", "expected a probability"),
+        (&["--from", "x"], "--> --from:1:1", "there are: client, server"),
+        (&["--to", "x"], "--> --to:1:1", "there are: client, server"),
+        (&["--at", "x", "true"], "--> --at:1:1", "there are: client, server"),
+        (&["--like", "nix"], "--> --like:1:1", "there are: monaco"),
+    ];
+    for (options, place, words) in cases {
+        let ended = accord(dir.path(), &[&path, *options].concat()).with(2);
+        let errors = ended.stderr.matches("error:").count();
+        assert_eq!(errors, 1, "{options:?}: {ended:#?}");
+        assert!(ended.stderr.contains(place) && ended.stderr.contains(words), "{ended:#?}");
+    }
+    let attack = ["attack", "good.toml", "--property"];
+    let unlike = ["rtt < 1 s", "--vary", "link.bottleneck.delay=1..2"];
+    let cases: &[(&[&str], &[&str])] = &[
+        (&["emulate", "--print", "--rate", "0 Mbps"], &["--> --rate:1:1", "more than zero"]),
+        (
+            &["emulate", "star.toml", "--print"],
+            &["star.toml has no node \"left\"", "--from NODE", "a, b"],
+        ),
+        (&["emulate", "mm-link", "no", "no", "--", "true"], &["mahimahi:1:9", "cannot be read"]),
+        (
+            &[&attack[..], &["utilisation of nix > 0.5"]].concat(),
+            &["--> --property:1:16", "bottleneck"],
+        ),
+        (&[&attack[..], &["rtt < 5 Mbps"]].concat(), &["--> --property:1:9", "unknown unit"]),
+        (&[&attack[..], &unlike].concat(), &["--> --vary:1:23", "expected a time"]),
+    ];
+    for (args, words) in cases {
+        let ended = accord(dir.path(), args).with(2);
+        let found = words.iter().all(|words| ended.stderr.contains(words));
+        let made = ["path.toml", "--set", "expect="].iter().any(|made| ended.stderr.contains(made));
+        assert!(found && !made, "{args:?}: {ended:#?}");
+    }
+}

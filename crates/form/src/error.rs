@@ -87,6 +87,18 @@ impl Errors {
     pub fn map(self, each: impl FnMut(TextError) -> TextError) -> Errors {
         Errors(self.0.into_iter().map(each).collect())
     }
+
+    /// Returns the first of the errors at each place of a text.
+    pub fn first_per_place(self) -> Errors {
+        let mut first: Vec<TextError> = Vec::new();
+        for error in self.0 {
+            let is_same = |e: &TextError| e.origin == error.origin && e.span == error.span;
+            if !first.iter().any(is_same) {
+                first.push(error);
+            }
+        }
+        Errors(first)
+    }
 }
 
 impl IntoIterator for Errors {

@@ -11,11 +11,13 @@ mod ranges;
 
 use crate::evaluate::put_at;
 use crate::fail::{Failure, unwritable};
+use crate::option;
 use crate::output::{data, note};
 use crate::progress::parts;
 use crate::results::build_for;
 use crate::source::load;
 use accord::files::read;
+use accord::form::TextError;
 use accord::language::File;
 use accord::record::{Interrupted, Observer};
 use accord::report::{Lock, figure_values};
@@ -38,6 +40,9 @@ const BATCH: u64 = 8;
 /// The number of halvings on the way back to the scenario.
 const HALVINGS: u32 = 6;
 
+/// The key of the expectation that stands for the property.
+const EXPECT: &str = "expect";
+
 /// The largest file that is read as an earlier result, in bytes.
 const LARGEST_RESULT: u64 = 8 << 20;
 
@@ -49,9 +54,10 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let mut file = load(&args.scenario, &args.set)?;
     let original = file.points(catalogue, None)?.swap_remove(0);
     let mut property = Property::parse(&args.property, &original)?;
-    file.set("expect", &property.expectation(args.engine))?;
+    file.set(EXPECT, &property.expectation(args.engine))?;
     // The entities of the property must exist.
-    property.settle(&file.points(catalogue, None)?[0]);
+    let points = file.points(catalogue, None);
+    property.settle(&points.map_err(|errors| errors.map(|e| place_of(e, args)))?[0]);
     let ranges = ranges::of(&args.vary, &original, &file)?;
     let id = format!("attack-{}", original.id);
     let path = args.output.clone().unwrap_or_else(|| Path::new(&id).with_extension("toml"));
@@ -64,8 +70,11 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     // A range that does not fit fails at once, and not in each run.
     let corner: Vec<_> = ranges.iter().map(|range| range.setting(range.axis.from)).collect();
     let mut trial = file.clone();
-    set(&mut trial, &corner)?;
-    trial.points(catalogue, None)?;
+    match set(&mut trial, &corner) {
+        Err(Error::Scenario(errors)) => Err(errors.map(|e| place_of(e, args)))?,
+        done => done?,
+    }
+    trial.points(catalogue, None).map_err(|errors| errors.map(|e| place_of(e, args)))?;
     let _lock = Lock::take(&path)?;
     let kept = Measurements::open(&unfinished, &build_for(args.engine, None), args.fresh);
     let kept = kept.map_err(unwritable(&unfinished))?;
@@ -118,6 +127,21 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let (path, engine) = (path.display(), args.engine);
     data(format_args!("accord run {path} --engine {engine}"))?;
     Ok(false)
+}
+
+/// Returns an error with the option in place of a text made from it.
+fn place_of(error: TextError, args: &Args) -> TextError {
+    let of = |setting: &str| setting.split_once('=').map(|(path, _)| path.trim().to_string());
+    let Some(path) = of(&error.origin.text).filter(|_| error.origin.name == "--set") else {
+        return error;
+    };
+    let is_given = args.set.iter().any(|setting| of(setting).as_ref() == Some(&path));
+    let vary = args.vary.iter().find(|range| of(range).as_ref() == Some(&path));
+    match vary {
+        Some(range) => option::at("--vary", range, &error),
+        None if path == EXPECT && !is_given => option::at("--property", &args.property, &error),
+        None => error,
+    }
 }
 
 /// Refuses to replace a file not written by an attack of this scenario, before the long search.

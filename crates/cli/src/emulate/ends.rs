@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Returns the ends: that of the command, the far one, and others.
 pub fn of(args: &Args) -> Result<Vec<End>, Failure> {
-    let usual = if args.scenario.is_none() { ["client", "server"] } else { ["left", "right"] };
+    let usual = usual(args);
     let shell = |line: &String| ["sh", "-c", line].map(OsString::from).to_vec();
     let first = args.from.as_deref().unwrap_or(usual[0]);
     let mut ends = vec![End {
@@ -61,6 +61,11 @@ pub fn of(args: &Args) -> Result<Vec<End>, Failure> {
         return Err(Failure::new(why).hint("--from and --to name different nodes"));
     }
     Ok(ends)
+}
+
+/// The nodes of the command and of the far end, unless options name others.
+pub fn usual(args: &Args) -> [&'static str; 2] {
+    if args.scenario.is_none() { ["client", "server"] } else { ["left", "right"] }
 }
 
 /// Returns the end at a node, which may be a new one.

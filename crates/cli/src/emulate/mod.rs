@@ -5,6 +5,7 @@ mod connections;
 mod ends;
 mod live;
 pub mod mahimahi;
+mod place;
 
 use crate::capture::CaptureFile;
 use crate::execute::Outcome;
@@ -179,14 +180,9 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     watch_gently();
     let mut file = match (&args.scenario, args.rate) {
         (Some(name), _) => load(name, &[])?,
-        (None, Some(rate)) => File::parse("path.toml", &path(&args, rate)?)?,
+        (None, Some(rate)) => of_options(&path(&args, rate)?, &args)?,
         (None, None) if !args.shell.is_empty() => {
-            let text = mahimahi::scenario(&args.shell, LONGEST, SAMPLE)?;
-            if !args.quiet && !args.print {
-                let lines: Vec<String> = text.trim_end().lines().map(shortened).collect();
-                note(lines.join("\n"));
-            }
-            File::parse("path.toml", &text)?
+            of_options(&mahimahi::scenario(&args.shell, LONGEST, SAMPLE)?, &args)?
         }
         (None, None) => {
             let hint = "a scenario file, or --rate \"20 Mbps\" --delay \"20 ms\"";
@@ -217,7 +213,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     set(&mut file, &args.set)?;
     if args.print {
-        let scenario = one(&file, catalogue)?;
+        let scenario = one(&file, catalogue).map_err(|e| place::of(e, &args))?;
         crate::output::data(accord::scenario::print(&scenario).trim_end())?;
         return Ok(true);
     }
@@ -226,7 +222,11 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let sample = one(&file, catalogue).map_or(USUAL_SAMPLE, |s| s.sample).max(LEAST_SAMPLE);
     file.set("sample", &format!("\"{sample}\""))?;
     file.set("duration", &format!("\"{LONGEST}\""))?;
-    let mut scenario = one(&file, catalogue)?;
+    let mut scenario = one(&file, catalogue).map_err(|e| place::of(e, &args))?;
+    if !args.shell.is_empty() && !args.quiet {
+        let lines: Vec<String> = file.source().text.trim_end().lines().map(shortened).collect();
+        note(lines.join("\n"));
+    }
     for expectation in &mut scenario.expectations {
         if expectation.engine == Engine::Packet {
             expectation.engine = Engine::Live;
@@ -313,6 +313,11 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     let classes = outcome.checks.iter().map(|c| c.class);
     Ok(Tally::of(classes).worst().passes())
+}
+
+/// Returns the file of a path that options give.
+fn of_options(text: &str, args: &Args) -> Result<File, Failure> {
+    File::parse(place::PATH, text).map_err(|e| place::of(e.into(), args))
 }
 
 /// Returns the scenario of a file that has one.
