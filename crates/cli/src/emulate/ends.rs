@@ -4,6 +4,7 @@ use super::{Args, WAYS};
 use crate::fail::Failure;
 use accord::live::{End, Way};
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Returns the ends: that of the command, the far one, and others.
@@ -95,11 +96,14 @@ fn path(name: &str) -> Result<PathBuf, Failure> {
         Err(_) if name.contains('/') => PathBuf::from(name),
         Err(_) => Path::new("/run/netns").join(name),
     };
-    let none = || {
-        let failure = Failure::new(format!("the namespace {} does not exist", path.display()));
-        failure.hint("--join NAME of `ip netns`, --join PID, or --join /proc/PID/ns/net")
-    };
-    path.exists().then(|| path.clone()).ok_or_else(none)
+    match path.metadata() {
+        Ok(_) => Ok(path),
+        Err(e) if e.kind() == ErrorKind::NotFound => {
+            let failure = Failure::new(format!("the namespace {} does not exist", path.display()));
+            Err(failure.hint("--join NAME of `ip netns`, --join PID, or --join /proc/PID/ns/net"))
+        }
+        Err(e) => Err(Failure::io(format!("the namespace {}: {e}", path.display()), &e)),
+    }
 }
 
 #[cfg(test)]
