@@ -94,6 +94,16 @@ fn what_does_not_fit_is_refused() {
         assert!(said.contains(part), "{part}: {said}");
     }
     assert_eq!(names(dir.path()), ["huge.toml"], "nothing was begun");
+    // A limit of the shell is met before the memory of the machine.
+    let line = format!(
+        "ulimit -v 4000000; exec {} run huge.toml -e packet --reps 100",
+        env!("CARGO_BIN_EXE_accord")
+    );
+    let limited = std::process::Command::new("sh").args(["-c", &line]).current_dir(dir.path());
+    let limited = limited.output().expect("there is a shell");
+    let said = String::from_utf8_lossy(&limited.stderr).into_owned();
+    assert_eq!(limited.status.code(), Some(3), "{said}");
+    assert!(said.contains("ulimit -v leaves"), "{said}");
     // A budget below the available memory, and below the need of a small run.
     let small = folder(&[("small.toml", SMALL)]);
     let args = ["run", "small.toml", "-e", "packet", "--memory", "1 MB"];

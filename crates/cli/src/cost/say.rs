@@ -1,7 +1,7 @@
 //! The announcement of a cost.
 
 use super::Cost;
-use super::memory::available;
+use super::memory::{available, left_by_limit};
 use crate::fail::Failure;
 use crate::output::note;
 use accord::units::Bytes;
@@ -40,10 +40,15 @@ impl Cost {
     pub fn announce(&self, budget: Option<Bytes>, quiet: bool) -> Result<(), Failure> {
         let (most, whose) = match budget {
             Some(budget) => (Some(budget.get() as f64), "--memory allows"),
-            None => (available(), "this machine has"),
+            None => match (available(), left_by_limit()) {
+                (machine, Some(limit)) if machine.is_none_or(|machine| limit < machine) => {
+                    (Some(limit), "ulimit -v leaves")
+                }
+                (machine, _) => (machine, "this machine has"),
+            },
         };
         if let Some(most) = most.filter(|most| self.memory_bytes > *most) {
-            let left = if budget.is_some() { "" } else { " left" };
+            let left = if whose == "this machine has" { " left" } else { "" };
             return Err(Failure::Unable(format!(
                 "{whose} {} of memory{left}, and the run takes about {}: {}; fewer flows, points or \
                  --reps take less, and --memory sets another budget",
