@@ -73,7 +73,10 @@ impl Subject {
             let lists = "accord list controllers and accord list disciplines show them";
             return Err(NoSubject {
                 message: format!("there is no controller and no discipline \"{family}\""),
-                hint: Some(hint.map_or(lists.into(), |hint| format!("{hint} {lists}"))),
+                hint: Some(hint.map_or(lists.into(), |hint| match hint.ends_with('?') {
+                    true => format!("{hint} {lists}"),
+                    false => format!("{hint}; {lists}"),
+                })),
             });
         };
         let mut parameters = Vec::new();
