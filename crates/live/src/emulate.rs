@@ -392,6 +392,8 @@ pub fn emulate(
                     }
                 };
                 let ended = clock.now();
+                let early: Vec<bool> =
+                    servers.iter().map(|(_, server)| server.has_ended()).collect();
                 // The server ends by itself, if it is of that kind, and connections are closed.
                 for _ in 0..GRACE {
                     if stop.load(Ordering::Relaxed) || !serves() {
@@ -400,7 +402,7 @@ pub fn emulate(
                     pause();
                 }
                 stop.store(true, Ordering::Relaxed);
-                status.map(|status| (status, ended))
+                status.map(|status| (status, ended, early))
             }
         });
         let mut collector = Collector::new(scenario, 1);
@@ -427,12 +429,14 @@ pub fn emulate(
             Err(panic) => std::panic::resume_unwind(panic),
         };
         observer.packets(&captured);
-        let (status, ended) = match status {
+        let (status, ended, early) = match status {
             Ok(status) => status?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        if let Some(Ok(Err(why))) = served.into_iter().find(|end| matches!(end, Ok(Err(_)))) {
-            return Err(why);
+        let mut failed = Vec::new();
+        for ((served, is_early), (end, _)) in served.into_iter().zip(early).zip(servers) {
+            let Ok(status) = served else { continue };
+            failed.extend(failed_early(&programs.ends[*end].name, status?, is_early));
         }
         let how = ends::described(&programs.ends);
         let times = [ended.min(at), at];
@@ -440,10 +444,21 @@ pub fn emulate(
         run.notes.extend(connected);
         let (notes, unfit) = deciders::notes(&deciders.finish()?);
         run.notes.extend(notes);
+        run.notes.extend(failed);
         run.unfit = run.unfit.or(unfit);
         let connections = connections.finish();
         Ok(Emulated { scenario, run, carried, connections, status, interrupted })
     })
+}
+
+/// Returns the note on a server that failed before the command ended. A server of one connection may end before
+/// it, with success.
+fn failed_early(node: &str, status: ExitStatus, is_early: bool) -> Option<String> {
+    let code = status.code().unwrap_or(1);
+    let note = || {
+        format!("the server at {node} ended with exit code {code} before the end of the command")
+    };
+    (is_early && code != 0).then(note)
 }
 
 /// Returns the places of the ways from each end to each other one.
