@@ -9,7 +9,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Map, Value, json};
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 pub struct Args {
@@ -47,6 +47,11 @@ const BEGAN: &str = "1970-01-01T00:00:00.000000Z";
 
 pub fn run(args: &Args) -> Result<bool, Failure> {
     let Format::Flent(args) = &args.format;
+    if let Some(first) = first_point(&args.run) {
+        let why = format!("{} is a sweep, and a file of flent has one run", args.run.display());
+        let hint = format!("a point of it is a directory, such as {}", first.display());
+        return Err(Failure::new(why).hint(hint));
+    }
     let loaded = load_run_dir(&args.run)?;
     let run = chosen(&loaded, args.engine)?;
     let name = args.run.file_name().unwrap_or_default().to_string_lossy();
@@ -62,6 +67,13 @@ pub fn run(args: &Args) -> Result<bool, Failure> {
     written.map_err(|e| Failure::io(format!("cannot write {}: {e}", path.display()), &e))?;
     data(path.display())?;
     Ok(true)
+}
+
+/// Returns the run directory of the first point of a sweep, if `dir` is one.
+fn first_point(dir: &Path) -> Option<PathBuf> {
+    const MANIFEST: &str = "manifest.json";
+    let first = dir.join("001");
+    (!dir.join(MANIFEST).exists() && first.join(MANIFEST).exists()).then_some(first)
 }
 
 fn chosen(loaded: &LoadedRun, engine: Option<Engine>) -> Result<&Run, Failure> {
