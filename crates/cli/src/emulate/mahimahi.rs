@@ -15,6 +15,9 @@ const FAST: &str = "100 Gbps";
 /// The period in which mahimahi's PIE computes its probability.
 const PERIOD: &str = "30 ms";
 
+/// The shells that are supported.
+const SHELLS: [&str; 3] = ["mm-delay", "mm-loss", "mm-link"];
+
 /// The options that give a path, as shells do.
 const PATH: [&str; 4] = ["--rate", "--delay", "--queue", "--loss"];
 /// The option that asks for help, in place of a command.
@@ -48,7 +51,8 @@ pub fn rewritten(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     let before = arguments.iter().take_while(|word| *word != "--");
     let first = before.skip(2).position(|word| is_shell(word.to_str())).map(|at| at + 2);
     let Some(first) = first.filter(|_| is_emulate) else {
-        return Ok(arguments);
+        let path = arguments.get(2).and_then(|word| word.to_str()).filter(|_| is_emulate);
+        return path.map_or(Ok(()), unsupported).map(|()| arguments);
     };
     let words: Vec<&str> = arguments[first..].iter().map_while(|word| word.to_str()).collect();
     let (_, used) = shells(&words)?;
@@ -81,8 +85,17 @@ pub fn rewritten(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
     Ok(options.iter().cloned().chain(words).chain(["--".into()]).chain(command).collect())
 }
 
+/// Refuses a shell of mahimahi that is none of those here.
+fn unsupported(word: &str) -> Result<(), Failure> {
+    if !word.starts_with("mm-") || Path::new(word).exists() {
+        return Ok(());
+    }
+    let failure = Failure::new(format!("{word} of mahimahi is not supported"));
+    Err(failure.hint(format!("these shells are: {}", SHELLS.join(", "))))
+}
+
 fn is_shell(word: Option<&str>) -> bool {
-    ["mm-delay", "mm-loss", "mm-link"].map(Some).contains(&word)
+    SHELLS.map(Some).contains(&word)
 }
 
 /// Returns the scenario that shells stand for.
