@@ -58,6 +58,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let settings = Settings::of(&Order { subjects: Vec::new(), ..order.clone() }, &packs);
     let directory = place::claim(args, ALL, &settings)?;
     let _lock = Lock::take(&directory)?;
+    args.junit.as_deref().map_or(Ok(()), output::check_file)?;
     let build = build_for(engine, args.live);
     let kept = Measurements::open(&directory.join(Measurements::FILE), &build, args.fresh);
     let kept = kept.map_err(unwritable(&directory))?;

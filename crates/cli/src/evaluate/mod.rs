@@ -70,6 +70,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let settings = Settings::of(&order, plans.iter().map(|plan| &plan.pack));
     let directory = place::claim(args, &order.subjects[0].label, &settings)?;
     let _lock = Lock::take(&directory)?;
+    args.junit.as_deref().map_or(Ok(()), output::check_file)?;
     let build = build_for(engine, args.live);
     let kept = Measurements::open(&directory.join(Measurements::FILE), &build, args.fresh);
     let kept = kept.map_err(unwritable(&directory))?;

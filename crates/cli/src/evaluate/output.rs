@@ -3,7 +3,7 @@
 use crate::fail::{Failure, unwritable};
 use crate::output::style;
 use accord::columns::Format;
-use accord::files::write as write_whole;
+use accord::files::{Whole, write as write_whole};
 use accord::report::{Class, FORMAT_VERSION, show};
 use accord_evaluate::rule::Requirement;
 use accord_evaluate::{
@@ -28,6 +28,11 @@ pub fn write(directory: &Path, evaluation: &Evaluation, dossier: &Dossier) -> Re
 /// Writes the file at `path` whole.
 pub fn put_at(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_whole(path, bytes).map_err(unwritable(path))
+}
+
+/// Fails if there cannot be a file at a path. It is called before long work, and leaves a file there as it is.
+pub fn check_file(path: &Path) -> Result<(), Failure> {
+    Whole::replace(path).map(drop).map_err(unwritable(path))
 }
 
 /// Returns the verdict as text: the differences from the rivals, and then PASS, FAIL or INCONCLUSIVE per
