@@ -3,14 +3,14 @@
 use crate::args::{Args, Command, Kind, Run};
 use crate::capture::CaptureFile;
 use crate::choice::controllers;
-use crate::evaluate::output::put_at;
+use crate::evaluate::output::{check_file, put_at};
 use crate::execute::{Executed, Outcome, Work};
 use crate::fail::Failure;
 use crate::output::{data, heading, json, note, prose, style};
 use crate::progress::{Progress, watch_interrupts};
 use crate::qlogs::QlogDir;
 use crate::results::{
-    self, build, ending, experiment, keep, short_queues, vacant, warn_of_replaced, write,
+    self, build, ending, experiment, keep, short_queues, vacant, warning_of_replaced, write,
 };
 use crate::run_options::RunOptions;
 use crate::source::load;
@@ -92,10 +92,10 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     cost.announce(args.options.memory, args.options.quiet)?;
     let live = results::has_live(&args.options, &points);
     drop(points);
-    let dir = match args.output {
+    let (dir, remark) = match args.output {
         Some(dir) => {
-            warn_of_replaced(&dir, &file, catalogue, &args.options)?;
-            dir
+            let warning = warning_of_replaced(&dir, &file, catalogue, &args.options)?;
+            (dir, warning)
         }
         None => vacant(Path::new("runs").join(name), &file, catalogue, &args.options)?,
     };
@@ -103,6 +103,8 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let _lock = Lock::take(&dir)?;
     let kept = keep(&dir, &args.options, live, &build())?;
     let work = Work::of(&file, catalogue, &args.options, false)?;
+    args.junit.as_deref().map_or(Ok(()), check_file)?;
+    remark.iter().for_each(note);
     let progress = Progress::new(work.duration(), args.options.quiet || args.options.json);
     let Executed { outcomes, capture, logs } = work.execute(&kept, &progress)?;
     drop(progress);

@@ -77,7 +77,15 @@ impl<'a> Work<'a> {
         if options.skip.is_some() {
             skip::possible(&engines)?;
         }
-        Ok(Work { options, repetitions, engines })
+        let work = Work { options, repetitions, engines };
+        let jobs = work.jobs();
+        for (option, is_given) in [("--pcap", &options.pcap), ("--qlog", &options.qlog)] {
+            if is_given.is_some() {
+                one_that_moves(option, &jobs)?;
+            }
+        }
+        drop(jobs);
+        Ok(work)
     }
 
     /// Returns true if there is a live run.
@@ -109,7 +117,6 @@ impl<'a> Work<'a> {
         let jobs = self.jobs();
         let capture = match &options.pcap {
             Some(path) => {
-                one_that_moves("--pcap", &jobs)?;
                 // Written in place: it grows with the run, and others read it meanwhile.
                 Some(CaptureFile::create(path)?)
             }

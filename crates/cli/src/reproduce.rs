@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::qlogs::QlogDir;
 use crate::readings;
 use crate::record;
-use crate::results::{self, build, experiment, keep, warn_of_replaced, write};
+use crate::results::{self, build, experiment, keep, warning_of_replaced, write};
 use crate::run_options::RunOptions;
 use crate::skip;
 use crate::summary;
@@ -140,16 +140,12 @@ impl<'a> Task<'a> {
         let dir = args.output.join(name);
         check_place(&dir)?;
         let lock = Lock::take(&dir)?;
-        warn_of_replaced(&dir, &file, catalogue, &args.options)?;
+        let warning = warning_of_replaced(&dir, &file, catalogue, &args.options)?;
         let live = results::has_live(&args.options, &scenarios);
         let kept = keep(&dir, &args.options, live, build)?;
-        Ok(Task {
-            id,
-            work: Work::of(&file, catalogue, &args.options, args.all)?,
-            dir,
-            kept,
-            _lock: lock,
-        })
+        let work = Work::of(&file, catalogue, &args.options, args.all)?;
+        warning.iter().for_each(note);
+        Ok(Task { id, work, dir, kept, _lock: lock })
     }
 
     /// Makes the runs and writes them.

@@ -5,9 +5,10 @@ use crate::execute::Outcome;
 use crate::fail::Failure;
 use crate::output::note;
 use crate::run_options::RunOptions;
-use accord::report::show::{few, visible};
+use accord::report::show::{count, few, visible};
 use accord::report::{
-    Kept, Point, RunDir, experiment_record, gap, page, replaced, write_run_dir, write_sweep_dir,
+    Kept, Point, RunDir, StoredManifest, experiment_record, gap, page, replaced, write_run_dir,
+    write_sweep_dir,
 };
 use accord::scenario::{Engine, Scenario, print};
 use accord::{Catalogue, File as Source, live_mode};
@@ -41,39 +42,40 @@ pub fn keep(dir: &Path, options: &RunOptions, live: bool, build: &str) -> Result
     Ok(kept)
 }
 
-/// Warns before a run with other options is replaced in a directory that the user named.
-pub fn warn_of_replaced(
+/// Returns the warning of a run with other options that is replaced in a directory that the user named. It is
+/// for when the run is certain: the lock is taken, and the options are valid.
+pub fn warning_of_replaced(
     dir: &Path,
     file: &Source,
     catalogue: &Catalogue,
     options: &RunOptions,
-) -> Result<(), Failure> {
+) -> Result<Option<String>, Failure> {
     if options.quiet || !dir.exists() {
-        return Ok(());
+        return Ok(None);
     }
-    if let Some(old) = other_run(dir, &options.repetitions(file, catalogue)?, options) {
-        note(format_args!(
-            "replacing an earlier run in {0} with other settings ({old}); use `-o DIR` to keep both",
+    let old = other_run(dir, &options.repetitions(file, catalogue)?, options);
+    Ok(old.map(|old| {
+        format!(
+            "replacing an earlier run in {} with other settings ({old}); use `-o DIR` to keep both",
             dir.display()
-        ));
-    }
-    Ok(())
+        )
+    }))
 }
 
 /// Returns a directory for a run: `dir`, or `dir-2` and so on if `dir` has a run with other options, which
-/// stays.
+/// stays. Also returns the remark on that, for when the run is certain.
 pub fn vacant(
     dir: PathBuf,
     file: &Source,
     catalogue: &Catalogue,
     options: &RunOptions,
-) -> Result<PathBuf, Failure> {
+) -> Result<(PathBuf, Option<String>), Failure> {
     if !dir.exists() {
-        return Ok(dir);
+        return Ok((dir, None));
     }
     let new = options.repetitions(file, catalogue)?;
     let Some(old) = other_run(&dir, &new, options) else {
-        return Ok(dir);
+        return Ok((dir, None));
     };
     let numbered = (2..).map(|n| PathBuf::from(format!("{}-{n}", dir.display())));
     let free = |place: &PathBuf| !place.exists() || other_run(place, &new, options).is_none();
@@ -81,14 +83,14 @@ pub fn vacant(
         let message = format!("{0}, {0}-2 and so on have other runs", dir.display());
         return Err(Failure::new(message).hint("choose a directory with -o"));
     };
-    if !options.quiet {
-        note(format_args!(
+    let remark = (!options.quiet).then(|| {
+        format!(
             "{} keeps another run ({old}); this one is written to {}",
             dir.display(),
             place.display()
-        ));
-    }
-    Ok(place)
+        )
+    });
+    Ok((place, remark))
 }
 
 /// The largest number of directories of one name.
@@ -98,7 +100,39 @@ const MOST_NUMBERED: usize = 1000;
 /// another hash with another seed.
 fn other_run(dir: &Path, new: &[Vec<Scenario>], options: &RunOptions) -> Option<String> {
     let engines = engines(&options.engine, &new[0]);
-    replaced(dir, &new.iter().flatten().collect::<Vec<_>>(), &engines)
+    let one = replaced(dir, &new.iter().flatten().collect::<Vec<_>>(), &engines)?;
+    Some(sweep_in(dir).unwrap_or(one))
+}
+
+/// The largest manifest that is read, in bytes.
+const LARGEST_MANIFEST: u64 = 64 << 20;
+
+/// Describes the sweep in a directory: "a sweep of 4 points, theory and packet, seed 1". Returns `None` if the
+/// directory has another content.
+fn sweep_in(dir: &Path) -> Option<String> {
+    const MANIFEST: &str = "manifest.json";
+    if dir.join(MANIFEST).exists() {
+        return None;
+    }
+    let entries = dir.read_dir().ok()?.flatten().map(|entry| entry.path());
+    let mut points: Vec<PathBuf> = entries.filter(|at| at.join(MANIFEST).is_file()).collect();
+    points.sort();
+    let first = accord::files::read(&points.first()?.join(MANIFEST), LARGEST_MANIFEST).ok()?;
+    let first: StoredManifest = serde_json::from_slice(&first).ok()?;
+    let (mut engines, mut seeds) = (Vec::new(), Vec::new());
+    for run in first.runs {
+        if !engines.contains(&run.engine) {
+            engines.push(run.engine);
+        }
+        if !seeds.contains(&run.seed) {
+            seeds.push(run.seed);
+        }
+    }
+    let seed = match seeds[..] {
+        [one] => format!("seed {one}"),
+        _ => count(seeds.len(), "seed"),
+    };
+    Some(format!("a sweep of {}, {}, {seed}", count(points.len(), "point"), listed(&engines)))
 }
 
 static IDENTITY: OnceLock<String> = OnceLock::new();
@@ -167,6 +201,15 @@ pub fn short_queues(outcomes: &[Outcome]) -> Vec<String> {
         outcomes.iter().flat_map(|outcome| outcome.scenario.shallow_queues()).collect();
     let found: Vec<_> = found.iter().map(|text| visible(&format!("warning: {text}"))).collect();
     few(&found, 2)
+}
+
+/// Returns words as a list in a sentence: "theory, packet and live".
+pub fn listed(words: &[impl AsRef<str>]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    match &words[..] {
+        [rest @ .., last] if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        words => words.join(""),
+    }
 }
 
 /// Returns the last line about an experiment: the gap between packets and theory, and its page.

@@ -93,6 +93,24 @@ fn nothing_is_replaced_in_silence() {
     assert_eq!(named(&["--seed", "1", "-q"]), None, "it is to be quiet");
 }
 
+/// The remark on a directory comes when the run is certain. A sweep is described as a whole.
+#[test]
+fn a_sweep_is_replaced_with_a_remark_on_all_of_it() {
+    let sweep =
+        "[sweep.rate]\nset = \"topology.dumbbell.rate\"\nvalues = [\"4 Mbps\", \"5 Mbps\"]\n";
+    let dir = folder(&[("small.toml", &format!("{SMALL}\n{sweep}"))]);
+    run(dir.path(), &["-q", "-e", "theory,packet", "-o", "out"]);
+    let refused = run(dir.path(), &["--seed", "9", "-o", "out", "--pcap", "x"]).with(2);
+    assert!(!refused.stderr.contains("replacing"), "{refused:#?}");
+    let ended = run(dir.path(), &["--seed", "9", "-e", "theory", "-o", "out"]);
+    let words = "(a sweep of 2 points, theory and packet, seed 1)";
+    assert!(ended.stderr.replace("\n  │ ", " ").contains(words), "{ended:#?}");
+    let refused = accord(dir.path(), &["export", "flent", "out"]).with(2);
+    for words in ["out is a sweep", "such as out/001"] {
+        assert!(refused.stderr.contains(words), "{refused:#?}");
+    }
+}
+
 /// Only our files, of a process that has ended.
 #[test]
 fn what_a_killed_program_left_is_cleared() {
