@@ -7,6 +7,7 @@ use accord_language::{Errors, TextError};
 use accord_live::LiveError;
 use accord_record::Interrupted;
 use accord_theory::EquilibriumError;
+use std::path::Path;
 
 /// The reason for a missing result.
 #[derive(Debug, thiserror::Error)]
@@ -44,6 +45,9 @@ impl Error {
     /// Returns a hint at the remedy.
     pub fn hint(&self) -> Option<String> {
         match self {
+            Error::Unknown(name) if Path::new(&format!("{name}.toml")).is_file() => {
+                Some(format!("did you mean the file {name}.toml?"))
+            }
             Error::Unknown(name) => {
                 let list = "accord list experiments shows the scenarios that come with the program";
                 let near = accord_language::suggest(name, BUILT_IN.iter().map(|(id, _)| *id));

@@ -58,6 +58,7 @@ mod summary;
 
 use accord::catalogue_with;
 use accord::family::Family;
+use accord::form::nearest;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use fail::Failure;
@@ -168,7 +169,7 @@ fn parsed(arguments: Vec<OsString>) -> args::Args {
             ErrorKind::InvalidUtf8 => {
                 let odd = arguments.iter().find(|argument| argument.to_str().is_none());
                 let odd = odd.map_or(String::new(), |odd| odd.display().to_string());
-                let why = format!("{odd}: the name of a scenario has to be UTF-8 text\n");
+                let why = format!("the argument {odd} is not UTF-8 text\n");
                 clap::Error::raw(e.kind(), why).exit()
             }
             // The name of --reps in other programs; the nearest name here is another option.
@@ -177,12 +178,33 @@ fn parsed(arguments: Vec<OsString>) -> args::Args {
                 let why = format!("unexpected argument '--seeds' found\n\n  tip: {tip}\n");
                 clap::Error::raw(e.kind(), why).exit()
             }
+            ErrorKind::InvalidSubcommand if near_command(&e).is_some() => {
+                let near = near_command(&e).unwrap_or_default();
+                clap::Error::raw(e.kind(), format!("{near}\n")).exit()
+            }
             ErrorKind::ValueValidation if text != e.to_string() => {
                 clap::Error::raw(e.kind(), text.trim_start_matches("error: ")).exit()
             }
             _ => e.exit(),
         }
     })
+}
+
+/// Returns the message about a command that does not exist, if it is another one with letters that are missing,
+/// added or exchanged. The library finds the others.
+fn near_command(e: &clap::Error) -> Option<String> {
+    use clap::error::{ContextKind, ContextValue};
+    let Some(ContextValue::String(name)) = e.get(ContextKind::InvalidSubcommand) else {
+        return None;
+    };
+    if e.get(ContextKind::SuggestedSubcommand).is_some() {
+        return None;
+    }
+    let command = help::command();
+    let near = nearest(name, command.get_subcommands().map(clap::Command::get_name))?;
+    Some(format!(
+        "unrecognized subcommand '{name}'\n\n  tip: a similar subcommand exists: '{near}'"
+    ))
 }
 
 /// Returns the argument that an error is about.

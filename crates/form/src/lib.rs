@@ -30,7 +30,9 @@ mod shape;
 mod tree;
 
 pub use check::{Check, Checker};
-pub use error::{Errors, Problem, Problems, Source, Span, TextError, fail, quote, suggest};
+pub use error::{
+    Errors, Problem, Problems, Source, Span, TextError, fail, nearest, quote, suggest,
+};
 pub use read::Reader;
 pub use reference::{KeyTable, in_code, reference, sections};
 pub use schema::schema;

@@ -37,7 +37,8 @@ impl Property {
         let mut words = left.split_whitespace();
         let name = words.next().unwrap_or_default();
         let metric: Metric = name.parse().map_err(|e: String| {
-            Failure::new(e).hinted(suggest(name, Metric::known().into_iter().map(Metric::name)))
+            let near = suggest(name, Metric::known().into_iter().map(Metric::name));
+            Failure::new(e).hint(near.unwrap_or("accord list metrics shows them".into()))
         })?;
         let of = match (words.next(), words.next(), words.next()) {
             (None, ..) => default_of(metric, scenario),
