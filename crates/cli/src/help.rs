@@ -2,7 +2,7 @@
 
 use crate::args::Args;
 use clap::builder::styling::Styles;
-use clap::{Command, CommandFactory};
+use clap::{Arg, Command, CommandFactory};
 use std::fmt::Write;
 
 /// The groups of the commands: the job, and the commands for it.
@@ -17,7 +17,7 @@ pub const GROUPS: [(&str, &[&str]); 6] = [
 
 /// Returns the command line, whose help has the commands in groups.
 pub fn command() -> Command {
-    let command = Args::command();
+    let command = with_negative_values(Args::command());
     let template = format!(
         "{{about}}\n\n{{usage-heading}} {{usage}}\n\n{}{}:{:#}\n{{options}}{{after-help}}",
         groups(&command),
@@ -25,6 +25,23 @@ pub fn command() -> Command {
         Styles::styled().get_header(),
     );
     command.help_template(template)
+}
+
+/// Lets options take a negative value, such as "-1" and "-1 ms", so that the option itself rejects it with its range.
+fn with_negative_values(command: Command) -> Command {
+    let takes_one = |arg: &Arg| {
+        let single = arg.get_num_args().is_none_or(|n| n.min_values() == 1 && n.max_values() == 1);
+        !arg.is_positional() && arg.get_action().takes_values() && single
+    };
+    let names = command.get_subcommands().map(|sub| sub.get_name().to_string());
+    let names: Vec<_> = names.collect();
+    let command = command.mut_args(|arg| match takes_one(&arg) && !arg.is_require_equals_set() {
+        true => arg.allow_negative_numbers(true),
+        false => arg,
+    });
+    names
+        .into_iter()
+        .fold(command, |command, name| command.mut_subcommand(name, with_negative_values))
 }
 
 /// Returns the first paragraph of a command's description.

@@ -42,6 +42,8 @@ const LIMIT: &str = "1000 pkt";
 const WAYS: [&str; 2] = ["to-server", "to-client"];
 /// The exit code that shells use for a command that does not exist.
 const MISSING: u8 = 127;
+/// The exit code that shells use for a command that cannot be run.
+const UNFIT: u8 = 126;
 
 #[derive(Group)]
 pub struct Args {
@@ -49,17 +51,17 @@ pub struct Args {
     #[arg(conflicts_with_all = ["rate", "delay", "queue", "loss"])]
     pub scenario: Option<String>,
     /// The rate of the path, the same both ways: "20 Mbps".
-    #[arg(long, value_parser = rate)]
+    #[arg(long, value_parser = rate, allow_hyphen_values = true)]
     pub rate: Option<Rate>,
     /// The delay of the path, one way.
-    #[arg(long, value_parser = delay, default_value = "0 ms")]
+    #[arg(long, value_parser = delay, default_value = "0 ms", allow_hyphen_values = true)]
     pub delay: Duration,
     /// The queue in front of the path, both ways, with its parameters: droptail:limit=100 or
     /// "fq-codel:target=5 ms". For `limit`, by default 1000 packets, a plain number counts packets.
     #[arg(long, default_value = "droptail:limit=1000")]
     pub queue: String,
     /// The share of the packets that the path loses, each way: "1 %" or 0.01.
-    #[arg(long, default_value = "0 %")]
+    #[arg(long, default_value = "0 %", allow_hyphen_values = true)]
     pub loss: String,
     /// A word of a command line of mahimahi.
     #[arg(long, hide = true, allow_hyphen_values = true, conflicts_with_all = ["scenario", "rate", "delay", "queue", "loss"])]
