@@ -288,7 +288,21 @@ fn a_command_that_is_killed_or_cannot_run_is_reported() {
         assert_eq!(output.status.code(), Some(code), "{line:?}: {said}");
         let what = format!("program not found: {}", line[0]);
         assert!(code != 127 || said.contains(&what), "{said}");
+        // A command that did not begin has no run.
+        let run = place.0.join("run");
+        assert_eq!(run.exists(), code == 137, "{line:?}");
+        let _ = std::fs::remove_dir_all(run);
     }
+}
+
+#[test]
+fn a_server_that_fails_before_the_command_is_reported() {
+    let place = Place::new("fails");
+    let path = ["--rate", "10 Mbps", "--server", "exit 3", "-o", "run"];
+    let Some(output) = place.emulate(&path, &["true"]) else { return };
+    let said = text(&output.stderr).replace("\n  │ ", " ");
+    let why = "the server at server ended with exit code 3 before the end of the command";
+    assert!(output.status.success() && said.contains(why), "{said}");
 }
 
 #[test]

@@ -238,10 +238,10 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let programs =
         Programs { ends, guard: again()?, routes: args.route.clone(), announce: |text| note(text) };
     if let Some(program) = args.line.first()
-        && let Err(why) = there(program)
+        && let Err((why, code)) = there(program)
     {
         why.report();
-        return Err(Failure::Exit(MISSING));
+        return Err(Failure::Exit(code));
     }
     let (dir, _lock) = match &args.output {
         Some(dir) => {
@@ -390,15 +390,36 @@ fn queue(text: &str) -> Result<String, Failure> {
     Ok(table + " }")
 }
 
-/// Fails if there is no such program.
-fn there(program: &OsString) -> Result<(), Failure> {
+/// Fails if there is no such program, or if it cannot be run. An emulation of it would be an empty one. Also
+/// returns the exit code of shells for that.
+fn there(program: &OsString) -> Result<(), (Failure, u8)> {
     let path = Path::new(program);
     let paths = std::env::var_os("PATH").unwrap_or_default();
-    let found = path.components().count() > 1 && path.exists()
-        || path.components().count() == 1
-            && std::env::split_paths(&paths).any(|dir| dir.join(path).is_file());
-    let why = || Failure::new(format_args!("program not found: {}", path.display()));
-    found.then_some(()).ok_or_else(why)
+    let places: Vec<PathBuf> = match path.components().count() {
+        1 => std::env::split_paths(&paths).map(|dir| dir.join(path)).collect(),
+        _ => vec![path.into()],
+    };
+    if places.iter().any(|place| is_program(place)) {
+        return Ok(());
+    }
+    match places.iter().find(|place| place.exists()) {
+        Some(place) => {
+            let why = format!("{} is not a program that can be run", place.display());
+            Err((Failure::new(why), UNFIT))
+        }
+        None => Err((Failure::new(format_args!("program not found: {}", path.display())), MISSING)),
+    }
+}
+
+/// Returns true if a path is a file that can be run.
+fn is_program(path: &Path) -> bool {
+    #[cfg(unix)]
+    let runs = |file: &std::fs::Metadata| {
+        std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o111 != 0
+    };
+    #[cfg(not(unix))]
+    let runs = |_: &std::fs::Metadata| true;
+    path.metadata().is_ok_and(|file| file.is_file() && runs(&file))
 }
 
 /// Returns the first directory for a name that no run has, or is being written to, with its lock.
