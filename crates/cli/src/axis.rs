@@ -2,6 +2,7 @@
 
 use crate::fail::Failure;
 use accord::report::Parameter;
+use accord::units::{Bytes, Duration, Rate};
 
 /// One axis: PATH=FROM..TO.
 pub struct Axis {
@@ -27,9 +28,11 @@ impl Axis {
             range.trim_matches('"').split_once("..").ok_or_else(|| wrong("it has no \"..\""))?;
         let (from, unit) = number(from).ok_or_else(|| wrong("it does not begin with a number"))?;
         let (to, other) = number(to).ok_or_else(|| wrong("it does not end with a number"))?;
-        if unit != other && !unit.is_empty() {
-            return Err(wrong("its ends have different units"));
-        }
+        // A unit of the last value only is that of both.
+        let factor =
+            if unit == other || unit.is_empty() { Some(1.0) } else { ratio(&unit, &other) };
+        let from =
+            from * factor.ok_or_else(|| wrong("the units of its ends do not fit together"))?;
         if !(from.is_finite() && to.is_finite() && from < to) {
             return Err(wrong("its first value must be the smaller one"));
         }
@@ -64,6 +67,19 @@ impl Axis {
     }
 }
 
+/// Returns the number of the second unit in one of the first, if both are of times, of rates or of amounts of bytes.
+fn ratio(unit: &str, other: &str) -> Option<f64> {
+    let size = |unit: &str| {
+        let one = format!("1 {unit}");
+        let time = one.parse::<Duration>().map(|time| (0, time.as_ps() as f64)).ok();
+        let rate = || one.parse::<Rate>().map(|rate| (1, rate.as_bps_f64())).ok();
+        let bytes = || one.parse::<Bytes>().map(|bytes| (2, bytes.get() as f64)).ok();
+        time.or_else(rate).or_else(bytes)
+    };
+    let ((kind, size), (other_kind, other_size)) = (size(unit)?, size(other)?);
+    (kind == other_kind).then(|| size / other_size)
+}
+
 /// Splits "1.5 ms" into 1.5 and "ms".
 pub fn number(text: &str) -> Option<(f64, String)> {
     let text = text.trim();
@@ -71,4 +87,22 @@ pub fn number(text: &str) -> Option<(f64, String)> {
         text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' || c == '%').unwrap_or(text.len());
     let value = text[..end].trim().parse().ok()?;
     Some((value, text[end..].trim().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ends_of_an_axis_may_have_different_units_of_a_quantity() {
+        let axis = |text: &str| {
+            let axis = Axis::parse(text, 2);
+            axis.ok().map(|axis| (axis.from, axis.to, axis.unit))
+        };
+        assert_eq!(axis("a=1 ms..3600 s"), Some((0.001, 3600.0, "s".into())));
+        assert_eq!(axis("a=500 Kbps..2 Mbps"), Some((0.5, 2.0, "Mbps".into())));
+        assert_eq!(axis("a=1..2 s"), Some((1.0, 2.0, "s".into())));
+        assert_eq!(axis("a=1 ms..2 Mbps"), None);
+        assert_eq!(axis("a=1 s..2 ms"), None);
+    }
 }
