@@ -84,6 +84,7 @@ fn wrong_properties_and_ranges_are_refused() {
         ("utilisation of nothing > 0.8", "seed=1..2", "nothing"),
         ("utilisation > 3 ms", "seed=1..2", "not a ratio"),
         ("utilisation > 0.8", "seed", "is not an axis"),
+        ("utilisation > 0.8", "link.bottleneck.delay=1 ms..2 Mbps", "do not fit together"),
         ("utilisation > 0.8", "link.nothing.rate=1 Mbps..2 Mbps", "nothing"),
     ] {
         let args = ["attack", "mine.toml", "-p", property, "--vary", vary, "--runs", "2"];
@@ -177,6 +178,15 @@ fn runs_without_a_value_are_counted() {
     assert!((1..16).contains(&none), "{held:?}");
     assert_eq!(second, format!("{none} of 16 runs had no value"));
     assert!(first.contains(&format!("holds in {} of 16 runs; ", 16 - none)), "{held:?}");
+}
+
+#[test]
+fn a_search_without_a_value_has_the_reason_of_the_engine() {
+    let dir = folder(&[("mine.toml", SCENARIO)]);
+    let attack =
+        ["attack", "mine.toml", "-e", "theory", "-p", "queuing_delay < 1 s", "--runs", "2"];
+    let none = accord(dir.path(), &attack).with(2);
+    assert!(none.stderr.contains("theory has no equilibrium for it"), "{none:?}");
 }
 
 /// The runs of a search are in a file next to its result.

@@ -33,6 +33,7 @@ use ranges::Range;
 use rayon::prelude::*;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// The number of points tried at once. The number of cores does not change it, and so does not
 /// change the result.
@@ -81,7 +82,8 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     if kept.known() > 0 && !args.quiet {
         note(format_args!("{} runs are known; resuming", kept.known()));
     }
-    let search = Search { file, catalogue, ranges, property, engine: args.engine, kept };
+    let engine = args.engine;
+    let search = Search { file, catalogue, ranges, property, engine, kept, why: Mutex::default() };
     let found = search.found(args);
     if let Err(Failure::Interrupted) = found
         && !args.quiet
@@ -98,7 +100,9 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         done();
         let message = format!("no run has a value of {}", search.property.metric);
-        return Err(Failure::new(message).hint("accord list metrics shows which engines record it"));
+        let why = search.why.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let usual = "accord list metrics shows which engines record it";
+        return Err(Failure::new(message).hint(why.unwrap_or(usual.into())));
     };
     let text = |value| search.property.text(value);
     if !search.property.is_broken(value) {
@@ -166,6 +170,8 @@ struct Search<'a> {
     engine: Engine,
     /// The values of finished runs.
     kept: Measurements,
+    /// The engine's reason for a run without a value.
+    why: Mutex<Option<String>>,
 }
 
 /// A point and its figure.
@@ -230,14 +236,30 @@ impl Search<'_> {
         })
     }
 
+    /// Keeps a reason for a run without a value.
+    fn give(&self, why: Option<String>) {
+        let mut first = self.why.lock().unwrap_or_else(PoisonError::into_inner);
+        *first = first.take().or(why);
+    }
+
     /// Makes a run and returns the values of the property, or `None` if this machine did not keep up.
     fn measured(&self, scenario: &Scenario) -> Result<Option<Vec<Option<f64>>>, Failure> {
         let run = accord::run(scenario, self.engine, &Options::default(), &mut Watch);
         match run {
             Ok(run) if run.unfit.is_some() => Ok(None),
-            Ok(run) => Ok(Some(figure_values(scenario, &run).swap_remove(0))),
+            Ok(run) => {
+                let values = figure_values(scenario, &run).swap_remove(0);
+                let explains = matches!(self.engine, Engine::Theory | Engine::Fluid);
+                if explains && values.iter().all(Option::is_none) {
+                    self.give(run.notes.first().map(|note| format!("{}: {note}", self.engine)));
+                }
+                Ok(Some(values))
+            }
             // There is no equilibrium, for example, and so no result.
-            Err(Error::Theory(_) | Error::Fluid(_)) => Ok(Some(Vec::new())),
+            Err(e @ (Error::Theory(_) | Error::Fluid(_))) => {
+                self.give(Some(e.to_string()));
+                Ok(Some(Vec::new()))
+            }
             Err(e) => Err(e.into()),
         }
     }
