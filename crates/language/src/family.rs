@@ -151,5 +151,6 @@ fn set(values: &mut Values, entry: &Entry) -> Result<(), Problem> {
             return Err(Problem::new(entry.value.span, message));
         }
     };
-    values.set(&entry.key, &raw).map_err(|message| Problem::new(entry.value.span, message))
+    let named = |message: String| format!("{}: {message}", entry.key);
+    values.set(&entry.key, &raw).map_err(|why| Problem::new(entry.value.span, named(why)))
 }

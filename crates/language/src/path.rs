@@ -19,13 +19,21 @@ pub(crate) fn set(tree: &mut Table, path: &str, at: Span, value: Value) -> Resul
     Ok(())
 }
 
-/// Checks that the flow or sweep to which `path` belongs exists. Links are checked later, since a template
+/// The keys of a file whose values are lists of tables.
+const LISTS: [&str; 2] = ["event", "expect"];
+
+/// Checks that the flow, sweep, event or expectation to which `path` belongs exists. Links are checked later, since a template
 /// can contain them. Setting a whole new entry is allowed.
 pub(crate) fn knows(tree: &Table, path: &str, at: Span) -> Result<(), Problem> {
     let keys = split(path).unwrap_or_default();
     let [section, name, _, ..] = &keys[..] else {
         return Ok(());
     };
+    if LISTS.contains(&section.as_str()) && tree.get(section).is_none() {
+        let message = format!("there is no {section} {}", quote(name));
+        let hint = format!("the scenario has no [[{section}]]");
+        return Err(Problem::new(at, message).hint(hint));
+    }
     if !["flow", "sweep"].contains(&section.as_str()) {
         return Ok(());
     }

@@ -64,6 +64,9 @@ pub(crate) fn over(value: &Value) -> Result<Over, Problem> {
     })
 }
 
+/// The largest limit of a queue, in bandwidth-delay products.
+const LARGEST_PRODUCT: f64 = 1e6;
+
 pub(crate) fn limit(value: &Value) -> Result<RawLimit, Problem> {
     let text = text(value, &Shape::Own(Own::Limit))?;
     let refuse = |message: String| {
@@ -73,13 +76,16 @@ pub(crate) fn limit(value: &Value) -> Result<RawLimit, Problem> {
         return Ok(RawLimit::Unlimited);
     }
     if let Some(product) = text.strip_suffix("BDP") {
-        return product
-            .trim()
-            .parse()
-            .ok()
-            .filter(|x: &f64| x.is_finite() && *x > 0.0 && *x <= 1e6)
-            .map(RawLimit::Product)
-            .ok_or_else(|| refuse(format!("{} is not a limit", quote(text))));
+        let Ok(product) = product.trim().parse::<f64>() else {
+            return Err(refuse(format!("{} is not a limit", quote(text))));
+        };
+        return match product > 0.0 && product <= LARGEST_PRODUCT {
+            true => Ok(RawLimit::Product(product)),
+            false => Err(refuse(format!(
+                "{} is out of range: more than 0 BDP and at most {LARGEST_PRODUCT} BDP",
+                quote(text)
+            ))),
+        };
     }
     if let Ok(time) = text.parse::<Duration>() {
         let zero = Some(Duration::ZERO);

@@ -251,8 +251,11 @@ impl Network {
     pub fn find_node(&self, value: &Value) -> Result<NodeId, Problem> {
         let name = read::name(value, true)?;
         self.node_index.get(name).copied().ok_or_else(|| {
-            Problem::new(value.span, format!("there is no node {}", quote(name)))
-                .known(name, self.nodes.iter().map(|n| n.name.as_str()))
+            let problem = Problem::new(value.span, format!("there is no node {}", quote(name)));
+            match self.nodes.is_empty() {
+                true => problem.hint("the scenario has no nodes: add a topology or a [link.NAME]"),
+                false => problem.known(name, self.nodes.iter().map(|n| n.name.as_str())),
+            }
         })
     }
 
