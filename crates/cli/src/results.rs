@@ -7,8 +7,8 @@ use crate::output::note;
 use crate::run_options::RunOptions;
 use accord::report::show::{count, few, visible};
 use accord::report::{
-    Kept, Point, RunDir, StoredManifest, experiment_record, gap, page, replaced, write_run_dir,
-    write_sweep_dir,
+    Kept, Point, RunDir, StoredManifest, check_place, experiment_record, gap, page, replaced,
+    write_run_dir, write_sweep_dir,
 };
 use accord::scenario::{Engine, Scenario, print};
 use accord::{Catalogue, File as Source, live_mode};
@@ -133,6 +133,15 @@ fn sweep_in(dir: &Path) -> Option<String> {
         _ => count(seeds.len(), "seed"),
     };
     Some(format!("a sweep of {}, {}, {seed}", count(points.len(), "point"), listed(&engines)))
+}
+
+/// Fails if a directory of results cannot be written at `dir`.
+pub fn check_directory(dir: &Path) -> Result<(), Failure> {
+    if dir.exists() && !dir.is_dir() {
+        let why = format!("{} is a file, not a directory", dir.display());
+        return Err(Failure::new(why).hint("-o names the directory of the run"));
+    }
+    Ok(check_place(dir)?)
 }
 
 static IDENTITY: OnceLock<String> = OnceLock::new();

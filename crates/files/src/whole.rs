@@ -208,7 +208,12 @@ pub fn create_within(directory: &Path, name: &str) -> io::Result<File> {
 /// Fails on an I/O error.
 pub fn create_dirs(path: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = path.ancestors().take_while(|p| is_missing(p)).collect();
-    if missing.is_empty() && !path.is_file() {
+    let there = path.ancestors().find(|p| !p.as_os_str().is_empty() && p.exists());
+    if let Some(file) = there.filter(|there| !there.is_dir()) {
+        let why = format!("{} is a file, not a directory", file.display());
+        return Err(Error::new(ErrorKind::NotADirectory, why));
+    }
+    if missing.is_empty() {
         return Ok(());
     }
     fs::create_dir_all(path)?;

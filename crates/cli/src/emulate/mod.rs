@@ -12,7 +12,7 @@ use crate::execute::Outcome;
 use crate::fail::Failure;
 use crate::output::{heading, note, style};
 use crate::progress::{Progress, interrupted, watch_gently};
-use crate::results::write;
+use crate::results::{check_directory, write};
 use crate::source::load;
 use accord::draft::quote;
 use accord::language::File;
@@ -245,7 +245,7 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     let (dir, _lock) = match &args.output {
         Some(dir) => {
-            check_place(dir)?;
+            check_directory(dir)?;
             (dir.clone(), Lock::take(dir)?)
         }
         None => vacant(&scenario.id)?,
