@@ -40,15 +40,19 @@ fn stacks(scenario: &Scenario) -> Vec<String> {
 
 /// Checks a scenario. Warnings are not failures.
 pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
-    let points = load(&args.scenario, &args.set)?.points(catalogue, args.seed)?;
+    let file = load(&args.scenario, &args.set)?;
+    let points = file.points(catalogue, args.seed)?;
     if args.print {
         for point in &points {
             data(escaped(&print(point)))?;
         }
         return Ok(true);
     }
-    let warnings: Vec<Warning> = points.iter().flat_map(warnings).collect();
     let s = &points[0];
+    let whole = (Time::ZERO, s.end());
+    let odd = file.events_without_effect(s.end()).into_iter();
+    let odd = odd.map(|text| Warning { text, ..Warning::of(s, whole, "event") });
+    let warnings: Vec<Warning> = points.iter().flat_map(warnings).chain(odd).collect();
     let twins = twins(&points);
     let cost = cost::estimate(&points, &args.engine, args.reps, false, catalogue);
     let plan = accord::sim::plan(s).to_string();
@@ -121,7 +125,7 @@ struct Warning {
     /// The text of the warning.
     text: String,
     /// "equilibrium", "full buffers", "none", "cycle" for a gain that is too large,
-    /// "idle" for a price that rises without end, or "short queue".
+    /// "idle" for a price that rises without end, "short queue", or "event" for one without effect.
     outcome: &'static str,
     /// The links whose contracts exceed their capacity.
     oversubscribed: Vec<Value>,

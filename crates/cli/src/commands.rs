@@ -10,7 +10,8 @@ use crate::output::{data, heading, json, note, prose, style};
 use crate::progress::{Progress, watch_interrupts};
 use crate::qlogs::QlogDir;
 use crate::results::{
-    self, build, ending, experiment, keep, short_queues, vacant, warning_of_replaced, write,
+    self, build, check_directory, ending, experiment, keep, short_queues, vacant,
+    warning_of_replaced, write,
 };
 use crate::run_options::RunOptions;
 use crate::source::load;
@@ -20,7 +21,7 @@ use crate::{
 };
 use accord::Catalogue;
 use accord::report::show::visible;
-use accord::report::{Lock, Tally, check_place, checks_table, output_schema, overview, table};
+use accord::report::{Lock, Tally, checks_table, output_schema, overview, table};
 use accord::set;
 use accord_evaluate::junit_of_checks;
 use std::path::Path;
@@ -99,12 +100,16 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         None => vacant(Path::new("runs").join(name), &file, catalogue, &args.options)?,
     };
-    check_place(&dir)?;
+    check_directory(&dir)?;
     let _lock = Lock::take(&dir)?;
     let kept = keep(&dir, &args.options, live, &build())?;
     let work = Work::of(&file, catalogue, &args.options, false)?;
     args.junit.as_deref().map_or(Ok(()), check_file)?;
     remark.iter().for_each(note);
+    if !args.options.quiet {
+        let odd = file.events_without_effect(work.end());
+        odd.iter().for_each(|text| note(visible(&format!("warning: {text}"))));
+    }
     let progress = Progress::new(work.duration(), args.options.quiet || args.options.json);
     let Executed { outcomes, capture, logs } = work.execute(&kept, &progress)?;
     drop(progress);
@@ -131,6 +136,9 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
             (outcomes.iter()).for_each(|o| live::remarks(&o.point()).iter().for_each(note));
             if args.options.skip.is_some() {
                 (outcomes.iter()).for_each(|o| skip::remarks(&o.point()).iter().for_each(note));
+            }
+            if outcomes.len() == 1 && !args.options.show.is_empty() {
+                note("--show is for the overview of a sweep; one point has all of its quantities");
             }
             if outcomes.len() > 1 && !args.options.details {
                 note("tables of each point: --details, or the page");

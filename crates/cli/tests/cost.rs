@@ -99,8 +99,9 @@ fn what_does_not_fit_is_refused() {
         "ulimit -v 4000000; exec {} run huge.toml -e packet --reps 100",
         env!("CARGO_BIN_EXE_accord")
     );
-    let limited = std::process::Command::new("sh").args(["-c", &line]).current_dir(dir.path());
-    let limited = limited.output().expect("there is a shell");
+    let mut shell = std::process::Command::new("sh");
+    let limited = shell.args(["-c", &line]).current_dir(dir.path()).output();
+    let limited = limited.expect("there is a shell");
     let said = String::from_utf8_lossy(&limited.stderr).into_owned();
     assert_eq!(limited.status.code(), Some(3), "{said}");
     assert!(said.contains("ulimit -v leaves"), "{said}");
@@ -148,6 +149,29 @@ fn points_that_cannot_differ_are_named() {
     assert_eq!(json["alike"], serde_json::json!([["rate = early", "rate = same"]]));
     let said = accord(dir.path(), &["check", "twins.toml"]).with(0).stderr;
     assert!(said.contains("rate = early and rate = same cannot differ"), "{said}");
+}
+
+#[test]
+fn events_without_effect_are_named() {
+    let event = |at, keys| format!("[[event]]\nat = \"{at}\"\nlink = \"bottleneck\"\n{keys}\n");
+    let delay = "delay = \"9 ms\"";
+    let twice = event("1 s", delay) + &event("1 s", "delay = \"8 ms\"\ndirection = \"forward\"");
+    let late = event("4 s", delay);
+    let good = "duration = \"4 s\"\ntopology.dumbbell = { rate = \"1 Mbps\", delay = \"5 ms\" }\n\
+                flow.a = { from = \"left\", to = \"right\", controller = \"newreno\" }\n";
+    let one = event("1 s", delay) + &event("1 s", "rate = \"2 Mbps\"") + &event("2 s", delay);
+    let files =
+        [("good.toml", good.to_owned() + &one), ("odd.toml", good.to_owned() + &twice + &late)];
+    let files = files.each_ref().map(|(name, text)| (*name, &text[..]));
+    let dir = folder(&files);
+    for args in [&["check"][..], &["run", "-e", "packet"]] {
+        let said = |file| accord(dir.path(), &[args, &[file]].concat()).with(0);
+        assert!(!said("good.toml").stderr.contains("warning"), "{args:?}");
+        let odd = said("odd.toml").stderr.replace("\n  │ ", " ");
+        for words in ["two events set the delay of bottleneck at 1 s", "at 4 s has no effect"] {
+            assert!(odd.contains(words), "{args:?}: {odd}");
+        }
+    }
 }
 
 /// The default buffer of a slow, short link holds not even one packet.

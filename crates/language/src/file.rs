@@ -1,5 +1,6 @@
 //! Scenario files.
 
+use super::events;
 use super::family;
 use super::keys;
 use super::limits;
@@ -13,6 +14,7 @@ use accord_form::Checker;
 use accord_form::{Errors, Problem, Problems, Source, Span, TextError, quote};
 use accord_form::{Table, Value};
 use accord_scenario::Scenario;
+use accord_units::Time;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -118,6 +120,14 @@ impl File {
         let scenarios = self.resolve(catalogue, seed, &mut problems);
         problems.check(&self.sources)?;
         Ok(scenarios)
+    }
+
+    /// Returns a sentence per event that has no effect in a run until `end`: another one sets the same value at
+    /// the same time, or the run is over.
+    pub fn events_without_effect(&self, end: Time) -> Vec<String> {
+        let axes = sweep::axes(&self.tree, &mut Problems::default());
+        let axes = axes.map_or_else(Vec::new, |(axes, _)| axes);
+        events::without_effect(&self.tree, &axes, end)
     }
 
     /// Returns the controller of a file that contains only a controller, at `controller`.

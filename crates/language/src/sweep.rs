@@ -52,6 +52,17 @@ impl Axis {
         }
     }
 
+    /// Returns whether the sweep sets the value of a key of the file, or a part of it.
+    pub fn touches(&self, key: &str) -> bool {
+        let first =
+            |path: &str| split(path).is_some_and(|keys| keys.first().is_some_and(|k| k == key));
+        let parts = self.values.iter().filter_map(|(_, value)| value.table());
+        match self.paths.is_empty() {
+            true => { parts }.any(|parts| parts.entries.iter().any(|e| first(&e.key))),
+            false => self.paths.iter().any(|(own, _)| first(own)),
+        }
+    }
+
     /// Puts the `i`-th value into a file's tree at the sweep's paths. If the sweep has no paths,
     /// the value is a table, and each part of it is put at the path given by its key.
     pub fn apply(&self, i: usize, tree: &mut Table) -> Result<(), Problem> {
