@@ -48,7 +48,11 @@ impl Effect {
     fn note(&self, engine: &str) -> String {
         let mut note = format!("{engine}: {}", self.text);
         if self.others > 0 {
-            note += &format!(" (and {} times more, by less)", self.others);
+            let times = match self.others {
+                1 => "once".into(),
+                n => format!("{n} times"),
+            };
+            note += &format!(" (and {times} more, by less)");
         }
         if !self.also.is_empty() {
             let shown =

@@ -4,6 +4,7 @@ use super::Cost;
 use super::memory::{available, left_by_limit};
 use crate::fail::Failure;
 use crate::output::note;
+use crate::results::listed;
 use accord::units::Bytes;
 
 /// The duration from which `accord run` announces its cost, in seconds.
@@ -19,7 +20,7 @@ impl Cost {
         };
         let mut text = format!(
             "{runs} in {}: about {}, {} of memory and {} of files",
-            self.engines.join(" and "),
+            listed(&self.engines),
             time(self.seconds),
             bytes(self.memory_bytes),
             bytes(self.file_bytes),

@@ -3,6 +3,7 @@
 use crate::fail::Failure;
 use accord::columns::{Cell, Format, foreign};
 use accord::files::{open, read};
+use accord::report::show::count;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
@@ -153,7 +154,9 @@ fn read_csv(path: &Path) -> Result<Table, Failure> {
             Ok(false) => break,
             Ok(true) if record.len() == columns.len() => {}
             Ok(true) => {
-                let e = format!("{} cells, but {} columns", record.len(), columns.len());
+                let (cells, columns) =
+                    (count(record.len(), "cell"), count(columns.len(), "column"));
+                let e = format!("{cells}, but {columns}");
                 return failed(format!(":{line}"), &e);
             }
             Err(e) if matches!(e.kind(), csv::ErrorKind::Utf8 { .. }) => {

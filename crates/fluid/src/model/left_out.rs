@@ -160,8 +160,9 @@ impl Model<'_> {
                 let size = 0.3 / flows;
                 return (flows < MANY).then(|| {
                     (size, format!(
-                        "{} has {flows:.0} loss-based flows, of which packets lose some and not all at a time; the fluid spreads losses evenly, so queues and shares of few flows differ",
-                        self.scenario.links[link].name
+                        "{} has {flows:.0} loss-based flow{}, of which packets lose some and not all at a time; the fluid spreads losses evenly, so queues and shares of few flows differ",
+                        self.scenario.links[link].name,
+                        if flows < 1.5 { "" } else { "s" }
                     ))
                 });
             }
@@ -169,8 +170,9 @@ impl Model<'_> {
                 (
                     0.3 * (1.0 - room / needs),
                     format!(
-                        "{} has too few flows for its buffer ({flows:.0} loss-based flows, {:.2} of the buffer that they need): packets leave the link idle after losses, and the fluid does not",
+                        "{} has too few flows for its buffer ({flows:.0} loss-based flow{}, {:.2} of the buffer that they need): packets leave the link idle after losses, and the fluid does not",
                         self.scenario.links[link].name,
+                        if flows < 1.5 { "" } else { "s" },
                         room / needs
                     ),
                 )
