@@ -5,7 +5,7 @@ use accord::Error;
 use accord::form::{Errors, TextError, suggest};
 use accord::report::is_refused;
 use accord::report::show::visible;
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use std::fmt::Display;
 use std::io;
 use std::path::Path;
@@ -121,8 +121,13 @@ fn show(message: &str, place: Option<&TextError>, hint: Option<&str>) {
     let hint = hint.map(visible);
     let mut group = Group::with_title(Level::ERROR.primary_title(&message));
     if let Some((name, text, e)) = &source {
-        let mark = AnnotationKind::Primary.span(e.span.clone());
-        group = group.element(Snippet::source(text).path(name).annotation(mark));
+        // Without a text, such as that of a file that cannot be read, there is no line to show.
+        group = if text.is_empty() {
+            group.element(Origin::path(name))
+        } else {
+            let mark = AnnotationKind::Primary.span(e.span.clone());
+            group.element(Snippet::source(text).path(name).annotation(mark))
+        };
     }
     if let Some(hint) = &hint {
         group = group.element(Level::HELP.message(hint));
