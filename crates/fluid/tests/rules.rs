@@ -308,3 +308,26 @@ fn a_narrow_host_link_has_a_queue() {
         near(last(&run, Metric::Rtt, Entity::Flow(0)) - base, 3000.0 * 8.0 / 2e6, 1e-3);
     }
 }
+
+/// 12 Mbps without control over 10 Mbps leave 250 KB more in the queue each second, and a window its few
+/// packets: whatever the buffer, no window makes a queue longer than what has arrived.
+#[test]
+fn a_queue_that_applications_overload_holds_what_has_arrived() {
+    for (model, limit) in
+        MODELS.iter().zip(["unlimited", "10000 pkt"]).chain([(&"ack-clocked", "unlimited")])
+    {
+        let buffer = queue(&format!("discipline = \"droptail\", limit = \"{limit}\""));
+        let text = head(model, 20, "100 ms")
+            + &hop("one", "a", "b", 10, &buffer)
+            + &flow("window", "a", "b", "\"vegas\"", "")
+            + &flow("open", "a", "b", "\"none\"", &constant(12));
+        let (s, run) = fluid(&text);
+        near(last(&run, Metric::Backlog, link(&s, "one")), 5e6, 0.02);
+        assert_eq!(last(&run, Metric::Drops, link(&s, "one")), 0.0, "{model} {limit}");
+        // At the lower load the equation holds: the window keeps its packets in the queue.
+        let text = text.replace("12 Mbps", "9 Mbps");
+        let (s, run) = fluid(&text);
+        let left = last(&run, Metric::Backlog, link(&s, "one"));
+        assert!(left < 1e5, "{model} {limit}: {left}");
+    }
+}

@@ -179,6 +179,8 @@ impl Integration<'_, '_> {
         self.equations.held.resize(windows.len(), 0.0);
         let held = &mut self.equations.held[..];
         let bound = self.inflow.feeds[q].sum_and_gather(&self.bound, &self.held, now, held);
+        // Windows bound little of such arrivals, so the queue holds no more than has arrived.
+        self.queues[q].fills |= bound > (1.0 - ROOM) * admits;
         let part = if bound > 0.0 { ((1.0 - bound / admits) / ROOM).clamp(0.0, 1.0) } else { 0.0 };
         for (window, held) in windows.iter_mut().zip(held) {
             *window = (*window - part * *held).max(0.0);
