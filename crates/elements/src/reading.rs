@@ -27,6 +27,7 @@ pub fn read_link(
         packet_area: area.packets,
         area: area.bytes,
         in_vain: counters.in_vain,
+        owed: 0,
         price: aqm.and_then(Aqm::price),
         virtual_delay: aqm.map_or(Duration::ZERO, |aqm| aqm.virtual_delay(now)),
         excess_bandwidth: aqm.and_then(Aqm::excess_bandwidth),

@@ -130,6 +130,8 @@ pub struct LinkReading {
     pub area: u128,
     /// The part of that integral due to packets that were dropped after waiting.
     pub in_vain: u128,
+    /// The part of `in_vain` that is not yet taken off a served backlog.
+    pub owed: u128,
     /// The price in seconds, if the discipline has its own price.
     pub price: Option<f64>,
     /// The virtual delay.
@@ -138,6 +140,20 @@ pub struct LinkReading {
     pub excess_bandwidth: Option<f64>,
     /// The discipline's state of each aggregate, if it distinguishes them.
     pub aggregates: Vec<AggregateReading>,
+}
+
+impl LinkReading {
+    /// Returns the waiting bytes since the reading `last`, integrated over time, and the wait that is to be taken
+    /// off them.
+    fn due(&self, last: &LinkReading) -> (u128, u128) {
+        (self.area.saturating_sub(last.area), last.owed + (self.in_vain - last.in_vain))
+    }
+
+    /// Carries over the wait that the time since the reading `last` does not have.
+    pub(crate) fn carry(&mut self, last: &LinkReading) {
+        let (area, vain) = self.due(last);
+        self.owed = vain.saturating_sub(area);
+    }
 }
 
 /// The reading of an aggregate at a link at the instant of a sample.
@@ -274,8 +290,11 @@ impl LinkPeriod<'_> {
         self.mean(|r| r.area)
     }
 
+    /// The wait of a dropped packet is known only when it is dropped, and may be longer than the period. What
+    /// one period does not have is taken off the next ones, so no value is negative.
     fn served_backlog(&self) -> f64 {
-        self.backlog() - self.mean(|r| r.in_vain)
+        let (area, vain) = self.now.due(self.last);
+        area.saturating_sub(vain) as f64 * 1e-12 / self.period
     }
 
     fn price(&self) -> f64 {

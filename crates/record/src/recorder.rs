@@ -239,7 +239,8 @@ impl Recorder {
         let before = rows.len();
         let mut aggregates = Vec::new();
         for (place, (id, last)) in self.links.iter_mut().enumerate() {
-            let reading = link(*id);
+            let mut reading = link(*id);
+            reading.carry(last);
             let readings = LinkPeriod {
                 now: &reading,
                 last,

@@ -37,6 +37,9 @@ impl MetricUnit {
     }
 }
 
+/// The relative rounding of sums: a ratio that is as close to 1 is 1.
+const ROUNDING: f64 = 1e-12;
+
 /// The way in which samples of a metric combine over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
@@ -256,7 +259,7 @@ metrics! {
     /// Data of the flow dropped on the way, per time.
     LostRate = Flow("lost_rate", BitPerSecond) { engines: NOT_THEORY, adds: true }
     /// Share of the data sent that was dropped on the way, by links of the path or on their wires;
-    /// absent where none is sent.
+    /// absent where none is sent, and where more sent earlier is dropped than sent.
     PathLossRatio = Flow("path_loss_ratio", Ratio) {
         fold: Ratio(LostRate, SendingRate), engines: NOT_THEORY,
     }
@@ -304,7 +307,8 @@ metrics! {
     /// Data waiting at the link's port, without the packet in service, averaged over time.
     Backlog = Link("backlog", Bytes) { table: Some(Every(2)) }
     /// Backlog without the data that is dropped after it has waited, as disciplines do that drop at
-    /// the head.
+    /// the head. Its wait is taken off from the drop on, never below zero: where a queue empties by
+    /// drops, the rest is not taken off.
     ServedBacklog = Link("served_backlog", Bytes) {}
     /// Packets waiting at the link's port, without the one in service, averaged over time.
     BacklogPackets = Link("backlog_packets", Packets) {
@@ -345,12 +349,12 @@ metrics! {
     /// Packets that the link's discipline marked or dropped.
     Judged = Link("judged", Packets) { fold: Sum }
     /// Share of the arriving packets that the link's discipline marked or dropped; absent where
-    /// none arrive.
+    /// none arrive, and where it drops more of earlier ones than arrive.
     MarkingProbability = Link("marking_probability", Ratio) {
         fold: Ratio(Judged, Arrivals), table: Some(Every(4)), hidden_if_zero: true,
     }
-    /// Share of the arriving packets that were dropped, by the discipline or for want of room;
-    /// absent where none arrive.
+    /// Share of the arriving packets that were dropped, by the discipline or for lack of room;
+    /// absent where none arrive, and where more of earlier ones are dropped than arrive.
     LossRatio = Link("loss_ratio", Ratio) {
         fold: Ratio(Drops, Arrivals), engines: NOT_THEORY, table: Some(Sweeps(2)),
         hidden_if_zero: true,
@@ -502,15 +506,18 @@ impl Metric {
         matches!(self.fold(), Fold::Ratio(..))
     }
 
-    /// Returns the value of a ratio from the sums or means of its two metrics, in its unit, or
-    /// `None` if the denominator is zero.
+    /// Returns the value of a ratio from the sums or means of its two metrics, in its unit. Returns `None` if
+    /// the denominator is zero, and for a share above 1: the packets dropped came earlier.
     pub fn ratio(over: Metric, over_sum: f64, under: Metric, under_sum: f64) -> Option<f64> {
         let bits = |metric: Metric| match metric.unit() {
             MetricUnit::Bytes => 8.0,
             _ => 1.0,
         };
         let ratio = over_sum * bits(over) / (under_sum * bits(under));
-        (under_sum > 0.0).then_some(ratio)
+        let is_share = matches!(over, Metric::Drops | Metric::Judged | Metric::LostRate);
+        let most = if is_share { 1.0 + ROUNDING } else { f64::INFINITY };
+        let is_one = (ratio - 1.0).abs() < ROUNDING && over.unit() == under.unit();
+        (under_sum > 0.0 && ratio <= most).then_some(if is_one { 1.0 } else { ratio })
     }
 }
 

@@ -310,3 +310,39 @@ fn a_flow_loses_what_the_link_drops_of_it() {
     let lost = ran(&s).mean(Metric::PathLossRatio, Entity::Flow(0), whole(&s));
     assert_eq!(lost, Some(0.0));
 }
+
+/// CoDel drops at the head, and packets that waited for seconds leave at once. No reading of the queue is negative,
+/// no share above one, and packets in service have waited as long as they did.
+#[test]
+fn waits_in_vain_make_no_reading_negative() {
+    let rest = r#"
+[flow.a]
+path = ["left", "right"]
+controller = "none"
+demand = { constant = "40 Mbps" }
+stop = "3 s"
+"#;
+    let queue = r#"discipline = "codel", limit = "unlimited""#;
+    let s = scenario(&dumbbell("duration = \"10 s\"\nsample = \"10 ms\"", queue, rest));
+    let (run, link) = (ran(&s), bottleneck(&s));
+    let values = |metric| run.samples(metric, link, whole(&s)).collect::<Vec<_>>();
+    for metric in [Metric::ServedBacklog, Metric::QueuingDelay, Metric::Price] {
+        let values = values(metric);
+        assert!(values.iter().all(|v| *v >= 0.0) && values.iter().any(|v| *v > 1.0), "{metric}");
+    }
+    for metric in [Metric::LossRatio, Metric::MarkingProbability] {
+        assert!(values(metric).iter().all(|v| (0.0..=1.0).contains(v)), "{metric}");
+    }
+    // Little's law, while the load lasts: the backlog served is the sum of the waits, 1000 bytes each, per second.
+    let s = scenario(&dumbbell(
+        "duration = \"40 s\"",
+        r#"discipline = "codel", limit = "1000 pkt""#,
+        &rest.replace("40 Mbps", "12 Mbps").replace("stop = \"3 s\"", ""),
+    ));
+    let (run, link) = (ran(&s), bottleneck(&s));
+    let late = Window { start: Time::ZERO + Duration::from_secs(20), end: s.end() };
+    let mean = |metric, of| run.mean(metric, of, late).expect("a value");
+    let waited = mean(Metric::QueuingSum, Entity::Flow(0)) * 1000.0 / 20.0;
+    let served = mean(Metric::ServedBacklog, link);
+    assert!((served / waited - 1.0).abs() < 0.02, "{served} {waited}");
+}
