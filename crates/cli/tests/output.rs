@@ -370,3 +370,26 @@ fn the_version_names_the_commit() {
     let hash = commit.len() == 12 && commit.chars().all(|c| c.is_ascii_hexdigit());
     assert!(hash || commit == "unknown", "{version}");
 }
+
+/// A loss-based flow has no equilibrium in theory. When it has stopped, the link is idle, which says nothing about the
+/// time before: theory has no value, so it is not a column, and errors are relative to the fluid.
+#[test]
+fn theory_without_an_equilibrium_has_no_value() {
+    let text = SMALL.replace("vegas", "reno").replace("[[expect]]", "stop = \"3.9 s\"\n[[expect]]");
+    let text = text.replace("start = { uniform = [\"0 s\", \"0.1 s\"] }", "");
+    let dir = folder(&[("small.toml", &text)]);
+    let args = ["run", "small.toml", "-e", "theory,fluid,packet", "--json"];
+    let json = accord(dir.path(), &args).with(1).json();
+    assert_eq!(json["checks"][0]["theory"], Value::Null);
+    let rows = json["points"][0]["means"].as_array().expect("rows");
+    let of = |quantity: &str, name: &str| {
+        let found = rows.iter().find(|r| r["quantity"] == quantity && r.to_string().contains(name));
+        found.unwrap_or_else(|| panic!("no {quantity}: {json:#}"))
+    };
+    let row = of("backlog", "bottleneck");
+    let values = row["values"].as_array().expect("values");
+    let value = |i: usize| values[i]["mean"].as_f64().expect("a number");
+    assert_eq!((&values[0]["column"], values.len()), (&"fluid".into(), 2));
+    let error = row["error"].as_f64().expect("relative to the fluid");
+    assert!((value(1) / value(0) - 1.0 - error).abs() < 1e-9, "{row}");
+}

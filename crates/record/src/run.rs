@@ -244,6 +244,9 @@ impl Run {
         {
             return series.values.first().copied().filter(|value| !value.is_nan());
         }
+        if self.lacks_equilibrium(metric, entity, window) {
+            return None;
+        }
         if let Fold::Ratio(over, under) = metric.fold() {
             let within = self.within(window);
             let values = |metric| Some(&self.series(metric, entity)?.values[within.clone()]);
@@ -264,6 +267,24 @@ impl Run {
             Fold::Sum => sum,
             _ => sum / f64::from(n),
         })
+    }
+
+    /// Returns true if theory has no equilibrium in a part of `window` in which the link works. The mean over the
+    /// rest is not that over the window. (A flow without a value is not active.)
+    fn lacks_equilibrium(&self, metric: Metric, entity: Entity, window: Window) -> bool {
+        if self.manifest.engine != Engine::Theory || !matches!(entity, Entity::Link(_)) {
+            return false;
+        }
+        let recorded = match metric.fold() {
+            Fold::Ratio(over, _) => over,
+            _ => metric,
+        };
+        let series = [recorded, Metric::LinkRate].map(|metric| self.series(metric, entity));
+        let [Some(values), Some(rates)] = series else {
+            return false;
+        };
+        let mut pairs = self.within(window).map(|i| (values.values[i], rates.values[i]));
+        pairs.any(|(value, rate)| value.is_nan() && rate > 0.0)
     }
 
     /// Returns the values in `window`: the samples of a series that were observed and not skipped, or one

@@ -1,7 +1,7 @@
 //! Results for programs.
 
 use crate::check::Check;
-use crate::compare::{Column, Outline, Row, all_rows, columns};
+use crate::compare::{Column, Outline, Row, all_rows, columns, with_values};
 use crate::verdict::Tally;
 use accord_record::Run;
 use accord_scenario::{Engine, Scenario};
@@ -89,7 +89,8 @@ pub fn experiment_record(id: &str, points: &[Point], dir: Option<&Path>) -> Valu
 
 fn point_record(number: usize, point: &Point, dir: Option<&Path>) -> Value {
     let outline = Outline::of(point.scenario);
-    let columns = columns(&outline, &point.runs());
+    // As in the tables: an engine without values is not the reference.
+    let columns = with_values(&columns(&outline, &point.runs()));
     let run = |run: &Run| {
         json!({
             "engine": run.manifest.engine.name(),

@@ -38,7 +38,7 @@ pub use marked::{check_comparison_place, check_map_place, write_comparison_dir, 
 pub use read::{LoadedRun, load_run_dir};
 pub use stored::{Stored, load_stored, replaced};
 
-use crate::compare::{Outline, columns, data_rows};
+use crate::compare::{Outline, columns, data_rows, with_values};
 use crate::json::{Point, check_record, row_records};
 use crate::transfers::transfer_rows;
 use crate::verdict::Tally;
@@ -215,7 +215,7 @@ fn write(
 /// theory, phase by phase.
 fn summary_record(outline: &Outline, point: &Point) -> Value {
     let runs = point.runs();
-    let columns = columns(outline, &runs);
+    let columns = with_values(&columns(outline, &runs));
     let mut record = json!({
         "id": outline.id,
         "title": outline.title,
