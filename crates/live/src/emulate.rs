@@ -59,6 +59,10 @@ const LONGEST: usize = 1 << 16;
 const MOST_CONNECTIONS: usize = 1 << 16;
 /// The looks at a server after its command, before it is asked to end: half a second in all.
 const GRACE: usize = 25;
+/// The longest sample that an emulation awaits after its command.
+const LONG: Duration = Duration::from_secs(1);
+/// The time from the end of a sample until it is surely read.
+const SETTLES: Duration = Duration::from_ms(20);
 /// The looks at a program that was asked to end, before it is killed: a second in all, within which
 /// its guard kills all that it has started.
 const PATIENCE: usize = 50;
@@ -391,12 +395,14 @@ pub fn emulate(
                         Ok(ExitStatus::from_raw(0))
                     }
                 };
-                let ended = clock.now();
+                let ended = sample_with(scenario, clock.now());
                 let early: Vec<bool> =
                     servers.iter().map(|(_, server)| server.has_ended()).collect();
                 // The server ends by itself, if it is of that kind, and connections are closed.
-                for _ in 0..GRACE {
-                    if stop.load(Ordering::Relaxed) || !serves() {
+                for look in 0.. {
+                    let waits = look < GRACE && serves();
+                    let is_over = clock.now() > ended + SETTLES && !waits;
+                    if stop.load(Ordering::Relaxed) || is_over {
                         break;
                     }
                     pause();
@@ -459,6 +465,14 @@ fn failed_early(node: &str, status: ExitStatus, is_early: bool) -> Option<String
         format!("the server at {node} ended with exit code {code} before the end of the command")
     };
     (is_early && code != 0).then(note)
+}
+
+/// Returns the end of the sample in which the command ended, so that means are over whole samples. It is the end of
+/// the command if samples are long.
+fn sample_with(scenario: &Scenario, ended: Time) -> Time {
+    let sample = scenario.sample;
+    let count = ended.as_ps().div_ceil(sample.as_ps().max(1));
+    if sample > LONG { ended } else { Time::ZERO + sample * count }
 }
 
 /// Returns the places of the ways from each end to each other one.
