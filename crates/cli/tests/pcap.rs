@@ -47,7 +47,7 @@ fn every_packet_that_leaves_a_port_is_there() {
     assert_eq!(packets.len() as u64, hops(&dir.path().join("a")));
     let count = |line: &str| packets.iter().filter(|p| *p == line).count();
     // 1000 bytes less the IP header; 64 bytes of control likewise.
-    let (data, reports) = (count("bottleneck\t0\t980\t"), count("bottleneck.reverse\t46\t60\t"));
+    let (data, reports) = (count("bottleneck\t0\t980\t"), count("bottleneck.reverse\t46\t44\t"));
     assert!(data > 1000 && reports > 20, "{data} and {reports}");
     assert_eq!(count("bottleneck.reverse\t0\t980\t"), 0);
     let malformed = packets.iter().filter(|p| !p.ends_with('\t')).count();
@@ -115,22 +115,24 @@ fn real_packets_are_as_they_were_meant() {
     let Some(packets) = read(&captured, &fields) else {
         return;
     };
-    let ports = "7471\t7471";
+    // Flow 0 is the tunnel, and flow 1 the stream. Control packets have 64 bytes, and acknowledgements 40.
+    let [tunnel, reports] = ["49152\t7471", "7471\t49152"];
+    let [data, ends] = ["49153\t7471", "7471\t49153"];
     // The permitted packets: data and in-band packets, out-of-band packets and reports with
     // expedited forwarding (46), acknowledgements. Private hosts come after the routers, as
     // 10.0.0.3.
     let (to, from) = ("10.0.0.1\t10.0.0.2", "10.0.0.2\t10.0.0.1");
     let (stream, acks) = ("10.0.0.3\t10.0.0.2", "10.0.0.2\t10.0.0.3");
     let kinds = [
-        format!("bottleneck\t{to}\t{ports}\t1000\t0\t0"),
-        format!("bottleneck\t{to}\t{ports}\t68\t0\t0"),
-        format!("bottleneck\t{to}\t{ports}\t68\t46\t0"),
-        format!("bottleneck\t{stream}\t{ports}\t1000\t0\t2"),
-        format!("bottleneck\t{stream}\t{ports}\t1000\t0\t3"),
-        format!("bottleneck.reverse\t{from}\t{ports}\t80\t46\t0"),
-        format!("bottleneck.reverse\t{acks}\t{ports}\t80\t0\t0"),
-        format!("stream.access\t{stream}\t{ports}\t1000\t0\t2"),
-        format!("stream.access.reverse\t{acks}\t{ports}\t80\t0\t0"),
+        format!("bottleneck\t{to}\t{tunnel}\t1000\t0\t0"),
+        format!("bottleneck\t{to}\t{tunnel}\t64\t0\t0"),
+        format!("bottleneck\t{to}\t{tunnel}\t64\t46\t0"),
+        format!("bottleneck\t{stream}\t{data}\t1000\t0\t2"),
+        format!("bottleneck\t{stream}\t{data}\t1000\t0\t3"),
+        format!("bottleneck.reverse\t{from}\t{reports}\t64\t46\t0"),
+        format!("bottleneck.reverse\t{acks}\t{ends}\t40\t0\t0"),
+        format!("stream.access\t{stream}\t{data}\t1000\t0\t2"),
+        format!("stream.access.reverse\t{acks}\t{ends}\t40\t0\t0"),
     ];
     for kind in &kinds {
         // The checksum is correct, and no packet is malformed.

@@ -2,8 +2,10 @@
 //!
 //! Each link is an interface. A packet is captured when it has left the link's port. It has the
 //! IPv4 and UDP headers that it has on the wire, with the addresses of its two ends: node `n` of
-//! the scenario has the address 10.0.0.0 + 1 + n. A whole IP packet keeps its own headers. The
-//! first [`SNAP`] bytes of each packet are kept.
+//! the scenario has the address 10.0.0.0 + 1 + n, and flow `n` the port 49152 + n at its source. Its
+//! length is the size that links count, and a packet smaller than its header is cut to it. A whole IP
+//! packet keeps its own headers. The first [`SNAP`] bytes of each packet are kept, and all of a whole
+//! packet of UDP, because QUIC is decrypted only with all of its bytes.
 
 use crate::wire::{self, Header, Kind};
 use crate::{Segment, ip};
@@ -11,11 +13,14 @@ use accord_units::Time;
 
 /// The number of bytes of a packet that are kept.
 pub const SNAP: usize = 128;
+/// The number of bytes of a whole packet of UDP that are kept.
+const MOST: usize = u16::MAX as usize;
 
 /// The link type of IP without a link header.
 const LINKTYPE_RAW: u16 = 101;
-/// The UDP port of both ends.
+/// The UDP port at the sinks of flows, and the first one at their sources.
 const PORT: u16 = 7_471;
+const FIRST: u16 = 49_152;
 
 /// A capture in progress, as bytes of the file. The default value is a continuation, without the
 /// beginning of the file.
@@ -58,7 +63,7 @@ impl Capture {
             capture.block(1, |b| {
                 b.extend(LINKTYPE_RAW.to_le_bytes());
                 b.extend([0, 0]);
-                b.extend((SNAP as u32).to_le_bytes());
+                b.extend((MOST as u32).to_le_bytes());
                 option(b, 2, name.as_bytes());
                 // Times are in nanoseconds.
                 option(b, 9, &[9]);
@@ -89,21 +94,27 @@ impl Capture {
         if let Ok((_, packet)) = wire::unwrap(datagram) {
             return self.whole(link, at, envelope.tos, packet);
         }
-        let headers = headers(envelope, datagram.len());
-        self.packet(link, at, &headers, datagram);
+        let Ok(header) = wire::header(datagram) else {
+            return debug_assert!(false, "an encoded packet has a header");
+        };
+        let counted = (header.size.get() as usize).saturating_sub(wire::UDP_HEADERS);
+        let datagram = &datagram[..datagram.len().min(counted)];
+        let headers = headers(envelope, &header, datagram.len());
+        self.packet(link, at, &headers, datagram, SNAP);
     }
 
     /// Adds a whole IP packet that has left the port of link `link` with this octet of DSCP and ECN.
     pub fn whole(&mut self, link: usize, at: Time, tos: u8, packet: &[u8]) {
         let mut packet = packet.to_vec();
         ip::exit(&mut packet, tos);
-        self.packet(link, at, &[], &packet);
+        let is_udp = ip::Packet::new(&packet).is_some_and(|p| p.udp().is_some());
+        self.packet(link, at, &[], &packet, if is_udp { MOST } else { SNAP });
     }
 
-    /// Adds an IP packet of two parts.
-    fn packet(&mut self, link: usize, at: Time, headers: &[u8], rest: &[u8]) {
+    /// Adds an IP packet of two parts, of which at most `snap` bytes are kept.
+    fn packet(&mut self, link: usize, at: Time, headers: &[u8], rest: &[u8], snap: usize) {
         let nanos = at.as_ps() / 1_000;
-        let kept = &rest[..rest.len().min(SNAP - headers.len())];
+        let kept = &rest[..rest.len().min(snap - headers.len())];
         self.block(6, |b| {
             b.extend((link as u32).to_le_bytes());
             b.extend(((nanos >> 32) as u32).to_le_bytes());
@@ -149,8 +160,10 @@ fn pad(bytes: &mut Vec<u8>) {
 }
 
 /// Returns the headers of IPv4 and UDP for a datagram of `length` bytes.
-fn headers(envelope: Envelope, length: usize) -> [u8; wire::UDP_HEADERS] {
+fn headers(envelope: Envelope, header: &Header, length: usize) -> [u8; wire::UDP_HEADERS] {
     let address = |node: usize| (0x0a00_0001_u32).wrapping_add(node as u32).to_be_bytes();
+    let source = FIRST + (header.flow % u32::from(u16::MAX - FIRST)) as u16;
+    let ports = if header.kind.is_reply() { [PORT, source] } else { [source, PORT] };
     let ends = (address(envelope.from), address(envelope.to));
-    ip::udp_headers((ends.0, PORT), (ends.1, PORT), envelope.tos, length)
+    ip::udp_headers((ends.0, ports[0]), (ends.1, ports[1]), envelope.tos, length)
 }
