@@ -48,6 +48,20 @@ fn packets_and_files_are_estimated_within_a_factor_of_two() {
     }
 }
 
+/// An application that makes a packet in 12 ns costs time, whatever its controller lets go.
+#[test]
+fn packets_that_wait_for_congestion_control_cost_time() {
+    let demand = "flow.f.demand={on_off={burst=\"1 B\",pause=\"1 ps\",rate=\"1 Tbps\"}}";
+    let dir = folder(&[("small.toml", SMALL)]);
+    let seconds = |more: &[&str]| {
+        let cost = cost(dir.path(), &[&["small.toml", "-e", "packet"], more].concat());
+        number(&cost, "seconds")
+    };
+    let flow = SMALL.lines().find_map(|line| line.strip_prefix("[flow.")).expect("a flow");
+    let demand = demand.replace("flow.f.", &format!("flow.{}.", flow.trim_end_matches(']')));
+    assert!(seconds(&["--set", &demand]) > 10.0 * seconds(&[]));
+}
+
 #[test]
 fn repetitions_points_and_engines_add_up() {
     let dir = folder(&[("small.toml", SMALL)]);

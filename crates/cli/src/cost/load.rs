@@ -5,7 +5,7 @@ use accord::family::{Objective, Role};
 use accord::scenario::{Scenario, State};
 use accord::solver::{Demand as Share, Problem, Routes, max_min};
 use accord::traffic::Demand;
-use accord::units::{Rate, Time};
+use accord::units::{Bytes, Rate, Time};
 
 /// The number of instants at which rates are computed: large for a small scenario, small for a
 /// large one.
@@ -61,6 +61,19 @@ fn active(scenario: &Scenario, flow: usize, (from, to): (f64, f64)) -> f64 {
     (to.min(stop) - from.max(f.start.as_secs_f64())).max(0.0)
 }
 
+/// The packets per second that an application with a rate of its own makes. A burst has at least one.
+fn made(demand: &Demand, packet: Bytes) -> f64 {
+    let bits = 8.0 * packet.as_f64().max(1.0);
+    match demand {
+        Demand::OnOff { rate: Some(rate), burst, pause } => {
+            let packets = (burst.mean().bits_f64() / bits).ceil().max(1.0);
+            packets / (packets * bits / rate.as_bps_f64().max(1.0) + pause.mean().as_secs_f64())
+        }
+        Demand::Constant(rate) | Demand::Poisson(rate) => rate.as_bps_f64() / bits,
+        _ => 0.0,
+    }
+}
+
 /// Adds the traffic of a time slice.
 fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
     let scenario = state.scenario;
@@ -81,27 +94,28 @@ fn add(sum: &mut Load, state: &State<'_>, slice: (f64, f64), left: &mut [f64]) {
         let packets = bits / 8.0 / f.packet.as_f64().max(1.0);
         let (there, back) = (state.path(flow).len() as f64, state.reverse_path(flow).len() as f64);
         let role = f.controller.family().role;
-        let (hops, cost) = match (role, role.objective(&f.controller)) {
+        let (hops, cost, sent) = match (role, role.objective(&f.controller)) {
             // A pair of control packets and a report, once per round trip.
             (Role::Tunnel(_), _) => {
                 let rounds = time / state.base_rtt(flow).as_secs_f64().max(1e-6);
                 let control = rounds.min(packets.max(1.0)) * (2.0 * there + back);
-                (packets * there + control, TUNNEL)
+                (packets * there + control, TUNNEL, packets)
             }
-            // It sends as much as it can, and a queue drops the excess.
+            // It sends as much as it can, and a queue drops the excess. Drops of the first queue cross no link, but
+            // take its time.
             (_, Some(Objective::Unresponsive)) => {
                 let first = state.rate[state.path(flow)[0]].as_bps_f64() * time;
                 let own = state.demand(flow).mean_rate().unwrap_or(rate) * time;
                 let packet = 8.0 * f.packet.as_f64().max(1.0);
                 let sent = own.min(first).max(bits) / packet;
-                // Drops of the first queue cross no link, but take its time.
-                sum.work += UNRESPONSIVE * (own / packet - sent).max(0.0);
-                (sent + packets * (there - 1.0), UNRESPONSIVE)
+                (sent + packets * (there - 1.0), UNRESPONSIVE, sent)
             }
             // An acknowledgement for each packet.
-            _ if f.through.is_some() => (packets * (there + back), TUNNEL),
-            _ => (packets * (there + back), STREAM),
+            _ if f.through.is_some() => (packets * (there + back), TUNNEL, packets),
+            _ => (packets * (there + back), STREAM, packets),
         };
+        // An application that makes more packets than are sent takes its time all the same.
+        sum.work += UNRESPONSIVE * (made(&state.demand(flow), f.packet) * time - sent).max(0.0);
         sum.hops += hops;
         sum.work += cost * hops;
     }
