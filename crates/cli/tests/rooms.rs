@@ -209,9 +209,9 @@ fn crates_know_whom_they_may() {
                 assert!(may.contains(&other), "{name} must not know {other}");
             }
         }
-        // Only the crates of files and of real packets, the packet engine, which requests huge pages,
-        // and those that browsers have in part, have dependencies by platform.
-        let may = ["accord", "files", "host", "lab", "live", "gateway", "report", "sim"];
+        // Only the crates of files and of real packets, that of logs, whose thread blocks signals, the packet
+        // engine, which requests huge pages, and those that browsers have in part, have dependencies by platform.
+        let may = ["accord", "door", "files", "host", "lab", "live", "gateway", "report", "sim"];
         let by_platform = manifest.get("target").map(toml::Value::to_string);
         assert!(by_platform.as_ref().is_none_or(|_| may.contains(name)), "{name}");
         let of_ours = by_platform.map_or(0, |t| t.matches("accord-").count());

@@ -133,8 +133,8 @@ fn run_planned<'a>(
     observer: &mut dyn Observer,
 ) -> Result<(Run, Vec<Audit>, Vec<Audit>), Interrupted> {
     let (mut core, plan, ports) = prepare(scenario, shortcuts);
-    let _entered =
-        debug_span!("run", point = %Point(&scenario.point), seed = scenario.seed).entered();
+    let point = (!scenario.point.is_empty()).then_some(Point(&scenario.point));
+    let _entered = debug_span!("run", point = point.map(display), seed = scenario.seed).entered();
     core.skip = skip.map(Box::new);
     match plan {
         Plan::Windows(layout) => {
