@@ -141,7 +141,7 @@ fn wrong_input_is_refused_with_a_hint() {
     refused(&["-s", "vegas,alpa=1"], "no parameter \"alpa\"", "\"alpha\"");
     refused(
         &["-s", "vegas,alpha=2", "-p", "buffers"],
-        "no case can run with \"vegas,alpha=2\": a bare number has no unit",
+        "no case can run with \"vegas,alpha=2\": alpha: a bare number has no unit",
         "accord list controllers vegas",
     );
     refused(
