@@ -251,7 +251,7 @@ impl Search<'_> {
                 let values = figure_values(scenario, &run).swap_remove(0);
                 let explains = matches!(self.engine, Engine::Theory | Engine::Fluid);
                 if explains && values.iter().all(Option::is_none) {
-                    self.give(run.notes.first().map(|note| format!("{}: {note}", self.engine)));
+                    self.give(run.notes.first().cloned());
                 }
                 Ok(Some(values))
             }
