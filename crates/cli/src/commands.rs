@@ -100,11 +100,11 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         None => vacant(Path::new("runs").join(name), &file, catalogue, &args.options)?,
     };
+    args.junit.as_deref().map_or(Ok(()), check_file)?;
     check_directory(&dir)?;
     let _lock = Lock::take(&dir)?;
     let kept = keep(&dir, &args.options, live, &build())?;
     let work = Work::of(&file, catalogue, &args.options, false)?;
-    args.junit.as_deref().map_or(Ok(()), check_file)?;
     remark.iter().for_each(note);
     if !args.options.quiet {
         let odd = file.events_without_effect(work.end());

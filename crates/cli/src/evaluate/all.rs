@@ -56,9 +56,9 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let (requirements, limits) = super::rules(args, &order, &plans, usize::MAX)?;
     // The families are those of the program.
     let settings = Settings::of(&Order { subjects: Vec::new(), ..order.clone() }, &packs);
+    args.junit.as_deref().map_or(Ok(()), output::check_file)?;
     let directory = place::claim(args, ALL, &settings)?;
     let _lock = Lock::take(&directory)?;
-    args.junit.as_deref().map_or(Ok(()), output::check_file)?;
     let build = build_for(engine, args.live);
     let kept = Measurements::open(&directory.join(Measurements::FILE), &build, args.fresh);
     let kept = kept.map_err(unwritable(&directory))?;

@@ -68,9 +68,9 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     let baseline = args.baseline.as_deref().map(|dir| baseline(dir, &order, &plans));
     let baseline = baseline.transpose()?;
     let settings = Settings::of(&order, plans.iter().map(|plan| &plan.pack));
+    args.junit.as_deref().map_or(Ok(()), output::check_file)?;
     let directory = place::claim(args, &order.subjects[0].label, &settings)?;
     let _lock = Lock::take(&directory)?;
-    args.junit.as_deref().map_or(Ok(()), output::check_file)?;
     let build = build_for(engine, args.live);
     let kept = Measurements::open(&directory.join(Measurements::FILE), &build, args.fresh);
     let kept = kept.map_err(unwritable(&directory))?;
