@@ -121,9 +121,9 @@ fn show(message: &str, place: Option<&TextError>, hint: Option<&str>) {
     let hint = hint.map(visible);
     let mut group = Group::with_title(Level::ERROR.primary_title(&message));
     if let Some((name, text, e)) = &source {
-        // Without a text, such as that of a file that cannot be read, there is no line to show.
+        // There is no line to show of an empty text, such as that of a file that cannot be read.
         group = if text.is_empty() {
-            group.element(Origin::path(name))
+            group.element(Origin::path(name).line(e.line).char_column(e.column))
         } else {
             let mark = AnnotationKind::Primary.span(e.span.clone());
             group.element(Snippet::source(text).path(name).annotation(mark))

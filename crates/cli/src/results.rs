@@ -138,7 +138,8 @@ fn sweep_in(dir: &Path) -> Option<String> {
 /// Fails if a directory of results cannot be written at `dir`.
 pub fn check_directory(dir: &Path) -> Result<(), Failure> {
     if dir.exists() && !dir.is_dir() {
-        let why = format!("{} is a file, not a directory", dir.display());
+        let what = if dir.is_file() { "a file, not a directory" } else { "not a directory" };
+        let why = format!("{} is {what}", dir.display());
         return Err(Failure::new(why).hint("-o names the directory of the run"));
     }
     Ok(check_place(dir)?)

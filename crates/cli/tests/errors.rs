@@ -24,6 +24,7 @@ fn bad_usage() {
         (&["run"], "<SCENARIO>"),
         (&["run", "small"], "did you mean the file small.toml?"),
         (&["run", "small.toml", "--junit", "no/x"], "no/x cannot be written"),
+        (&["evaluate", "--subject", "cubic", "--junit", "no/x"], "no/x cannot be written"),
         (&["attack", "small.toml", "-p", "nix > 0.5"], "accord list metrics shows them"),
         (&["solve", ".", "--top", "-1"], "expected a whole number of at least 0"),
         (&["explain", "small.toml", "--finer", "-3"], "for '--finer"),
@@ -50,10 +51,10 @@ fn bad_usage() {
         (&["run", "small.toml", "--set", "topology={}"], "the scenario has no nodes"),
         (&["run", "small.toml", "-o", "small.toml/x"], "small.toml is a file, not a directory"),
         (
-            &["run", "small.toml", "-e", "packet", "--qlog", "small.toml"],
+            &["run", "small.toml", "-e", "packet", "-o", "out", "--qlog", "small.toml"],
             "small.toml is a file, not a directory",
         ),
-        (&["run", "small.toml", "-o", "/dev/null"], "/dev/null is a file, not a directory"),
+        (&["run", "small.toml", "-o", "/dev/null"], "/dev/null is not a directory"),
         (
             &["run", "small.toml", "--set", "topology.dumbbell.queue.limit=0 BDP"],
             "more than 0 BDP and at most 1000000 BDP",
@@ -169,7 +170,7 @@ fn invalid_outputs_are_reported_at_once() {
     std::fs::create_dir(dir.path().join("mine")).unwrap();
     std::fs::write(dir.path().join("mine/notes.txt"), "mine").unwrap();
     for (place, message) in [
-        ("file", "is not a run directory"),
+        ("file", "file is a file, not a directory"),
         ("file/below", "cannot create"),
         ("mine", "it holds notes.txt"),
         ("/", "is not a run directory"),
@@ -267,13 +268,13 @@ fn a_name_that_is_not_text_is_named() {
     let mut command = program(dir.path(), &["check"]);
     command.arg(<std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"na\xffme.toml"));
     let ended = end(command.spawn().expect("it can be started")).with(2);
-    assert!(ended.stderr.contains("me.toml: the name of a scenario has to be UTF-8"), "{ended:#?}");
+    assert!(ended.stderr.contains("me.toml is not UTF-8 text"), "{ended:#?}");
 }
 
 /// The texts that the program makes from options are not known to its user: an error names the option.
 #[test]
 fn errors_of_options_name_the_option() {
-    let star = "duration = \"4 s\"\n[link.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"5 Mbps\"\n";
+    let star = "duration = \"4 s\"\n[link.x]\nfrom = \"a\"\nto = \"b\"\nrate = \"5 Mbps\"\ndelay = \"5 ms\"\n";
     let dir = folder(&[("star.toml", star), ("good.toml", GOOD)]);
     let path = ["emulate", "--print", "--rate", "20 Mbps"];
     let cases: &[(&[&str], &str, &str)] = &[

@@ -210,7 +210,8 @@ pub fn create_dirs(path: &Path) -> io::Result<()> {
     let missing: Vec<&Path> = path.ancestors().take_while(|p| is_missing(p)).collect();
     let there = path.ancestors().find(|p| !p.as_os_str().is_empty() && p.exists());
     if let Some(file) = there.filter(|there| !there.is_dir()) {
-        let why = format!("{} is a file, not a directory", file.display());
+        let what = if file.is_file() { "a file, not a directory" } else { "not a directory" };
+        let why = format!("{} is {what}", file.display());
         return Err(Error::new(ErrorKind::NotADirectory, why));
     }
     if missing.is_empty() {
