@@ -209,8 +209,8 @@ fn crates_know_whom_they_may() {
                 assert!(may.contains(&other), "{name} must not know {other}");
             }
         }
-        // Only the crates of files and of real packets, that of logs, whose thread blocks signals, the packet
-        // engine, which requests huge pages, and those that browsers have in part, have dependencies by platform.
+        // Only these have dependencies by platform: the crates of files, of real packets and of logs (a thread
+        // blocks signals), the packet engine (huge pages), and those that browsers have in part.
         let may = ["accord", "door", "files", "host", "lab", "live", "gateway", "report", "sim"];
         let by_platform = manifest.get("target").map(toml::Value::to_string);
         assert!(by_platform.as_ref().is_none_or(|_| may.contains(name)), "{name}");

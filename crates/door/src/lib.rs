@@ -1,4 +1,4 @@
-//! What running programs report: their state, through Unix sockets (HTTP, one request per connection), and
+//! The reports of running programs: their state, through Unix sockets (HTTP, one request per connection), and
 //! a [`log`] of events.
 //!
 //! [`Door`] is the server's side, and [`ask`] the client's. [`Ask`] is a request, and [`State`] the answer

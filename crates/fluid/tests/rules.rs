@@ -310,7 +310,7 @@ fn a_narrow_host_link_has_a_queue() {
 }
 
 /// 12 Mbps without control over 10 Mbps leave 250 KB more in the queue each second, and a window its few
-/// packets: whatever the buffer, no window makes a queue longer than what has arrived.
+/// packets: whatever the buffer, no window makes a queue longer than the data that arrived.
 #[test]
 fn a_queue_that_applications_overload_holds_what_has_arrived() {
     for (model, limit) in

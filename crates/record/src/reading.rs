@@ -290,8 +290,8 @@ impl LinkPeriod<'_> {
         self.mean(|r| r.area)
     }
 
-    /// The wait of a dropped packet is known only when it is dropped, and may be longer than the period. What
-    /// one period does not have is taken off the next ones, so no value is negative.
+    /// The wait of a dropped packet is known only when it is dropped, and may be longer than the period. The rest
+    /// is taken off the next periods, so no value is negative.
     fn served_backlog(&self) -> f64 {
         let (area, vain) = self.now.due(self.last);
         area.saturating_sub(vain) as f64 * 1e-12 / self.period
