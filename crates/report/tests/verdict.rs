@@ -64,7 +64,7 @@ fn a_record_that_does_not_hold_says_what_to_write() {
     );
     let met = judge(known(Cause::Ours, 3.0, 0.1), 2.0);
     assert_eq!((met.class, met.pass), (Class::Failed, true));
-    assert!(met.reason.ends_with("take that out"), "{}", met.reason);
+    assert!(met.reason.ends_with("remove that entry"), "{}", met.reason);
     let s = world(known(Cause::Ours, 3.0, 0.1));
     let gone = checks(&s, &[]).remove(0);
     assert_eq!(gone.class, Class::Failed);

@@ -51,7 +51,7 @@ fn a_site_is_imported() {
     assert_eq!(imported.key.1.public(), PRIVATE.parse::<PrivateKey>().expect("a key").public());
     assert_eq!(imported.shared, [("wg0-office.psk".into(), SHARED.parse().expect("a key"))]);
     let notes = imported.notes.join("\n");
-    for line in ["line 5: DNS", "line 8: PostUp", "10.200.100.8/24 is 10.200.100.8/32"] {
+    for line in ["line 5: DNS", "line 8: PostUp", "10.200.100.8/24 becomes 10.200.100.8/32"] {
         assert!(notes.contains(line), "{notes}");
     }
     let debug = format!("{imported:?}{notes}");
