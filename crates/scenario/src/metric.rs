@@ -259,7 +259,7 @@ metrics! {
     /// Data of the flow dropped on the way, per time.
     LostRate = Flow("lost_rate", BitPerSecond) { engines: NOT_THEORY, adds: true }
     /// Share of the data sent that was dropped on the way, by links of the path or on their wires;
-    /// absent where none is sent, and where more sent earlier is dropped than sent.
+    /// absent where none is sent, or less than is dropped.
     PathLossRatio = Flow("path_loss_ratio", Ratio) {
         fold: Ratio(LostRate, SendingRate), engines: NOT_THEORY,
     }
@@ -349,12 +349,12 @@ metrics! {
     /// Packets that the link's discipline marked or dropped.
     Judged = Link("judged", Packets) { fold: Sum }
     /// Share of the arriving packets that the link's discipline marked or dropped; absent where
-    /// none arrive, and where it drops more of earlier ones than arrive.
+    /// none arrive, or fewer than it drops.
     MarkingProbability = Link("marking_probability", Ratio) {
         fold: Ratio(Judged, Arrivals), table: Some(Every(4)), hidden_if_zero: true,
     }
     /// Share of the arriving packets that were dropped, by the discipline or for lack of room;
-    /// absent where none arrive, and where more of earlier ones are dropped than arrive.
+    /// absent where none arrive, or fewer than are dropped.
     LossRatio = Link("loss_ratio", Ratio) {
         fold: Ratio(Drops, Arrivals), engines: NOT_THEORY, table: Some(Sweeps(2)),
         hidden_if_zero: true,
