@@ -38,4 +38,5 @@ def main(file):
     json.dump({"cells": cells, "seconds": accord._notebook.seconds}, sys.stdout)
 
 
-main(sys.argv[1])
+if __name__ == "__main__":
+    main(sys.argv[1])
