@@ -37,7 +37,7 @@ impl MetricUnit {
     }
 }
 
-/// The relative rounding of sums: a ratio that is as close to 1 is 1.
+/// The relative rounding of sums.
 const ROUNDING: f64 = 1e-12;
 
 /// The way in which samples of a metric combine over time.
@@ -516,8 +516,7 @@ impl Metric {
         let ratio = over_sum * bits(over) / (under_sum * bits(under));
         let is_share = matches!(over, Metric::Drops | Metric::Judged | Metric::LostRate);
         let most = if is_share { 1.0 + ROUNDING } else { f64::INFINITY };
-        let is_one = (ratio - 1.0).abs() < ROUNDING && over.unit() == under.unit();
-        (under_sum > 0.0 && ratio <= most).then_some(if is_one { 1.0 } else { ratio })
+        (under_sum > 0.0 && ratio <= most).then_some(ratio)
     }
 }
 
