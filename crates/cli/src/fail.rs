@@ -121,7 +121,7 @@ fn show(message: &str, place: Option<&TextError>, hint: Option<&str>) {
     let hint = hint.map(visible);
     let mut group = Group::with_title(Level::ERROR.primary_title(&message));
     if let Some((name, text, e)) = &source {
-        // There is no line to show of an empty text, such as that of a file that cannot be read.
+        // An empty text, such as that of an unreadable file, has no line to show.
         group = if text.is_empty() {
             group.element(Origin::path(name).line(e.line).char_column(e.column))
         } else {

@@ -27,7 +27,7 @@ pub fn command() -> Command {
     command.help_template(template)
 }
 
-/// Lets options take a negative value, such as "-1" and "-1 ms", so that the option itself rejects it with its range.
+/// Lets options take negative values, such as "-1" and "-1 ms". Each option rejects them itself, with its range.
 fn with_negative_values(command: Command) -> Command {
     let takes_one = |arg: &Arg| {
         let single = arg.get_num_args().is_none_or(|n| n.min_values() == 1 && n.max_values() == 1);

@@ -467,8 +467,8 @@ fn failed_early(node: &str, status: ExitStatus, is_early: bool) -> Option<String
     (is_early && code != 0).then(note)
 }
 
-/// Returns the end of the sample in which the command ended, so that means are over whole samples. It is the end of
-/// the command if samples are long.
+/// Returns the end of the sample in which the command ended: means are over whole samples. If samples are long,
+/// returns the end of the command.
 fn sample_with(scenario: &Scenario, ended: Time) -> Time {
     let sample = scenario.sample;
     let count = ended.as_ps().div_ceil(sample.as_ps().max(1));

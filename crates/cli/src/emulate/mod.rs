@@ -390,8 +390,8 @@ fn queue(text: &str) -> Result<String, Failure> {
     Ok(table + " }")
 }
 
-/// Fails if there is no such program, or if it cannot be run. An emulation of it would be an empty one. Also
-/// returns the exit code of shells for that.
+/// Fails, with the exit code of shells, if the program does not exist or cannot be run: an emulation of it
+/// would have no packets.
 fn there(program: &OsString) -> Result<(), (Failure, u8)> {
     let path = Path::new(program);
     let paths = std::env::var_os("PATH").unwrap_or_default();

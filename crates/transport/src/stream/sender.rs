@@ -274,17 +274,6 @@ impl<C: Controller> StreamSender<C> {
         };
     }
 
-    /// Names the flow in the log. Without a log this does nothing.
-    pub fn set_name(&mut self, name: &str) {
-        if tracing::enabled!(tracing::Level::DEBUG) {
-            self.loss_state.name = Some(name.into());
-        }
-    }
-
-    fn name(&self) -> &str {
-        self.loss_state.name.as_deref().unwrap_or_default()
-    }
-
     fn settings(&self) -> Settings {
         Settings { min_rto: self.rtt.min_rto(), pacing: self.loss_state.pacing }
     }

@@ -17,6 +17,17 @@ fn word(what: Congestion) -> &'static str {
 }
 
 impl<C: Controller> StreamSender<C> {
+    /// Names the flow in the log. Without a log this does nothing.
+    pub fn set_name(&mut self, name: &str) {
+        if tracing::enabled!(tracing::Level::DEBUG) {
+            self.loss_state.name = Some(name.into());
+        }
+    }
+
+    fn name(&self) -> &str {
+        self.loss_state.name.as_deref().unwrap_or_default()
+    }
+
     /// The path before a loss was found. All data that is sent and not acknowledged counts as in
     /// flight, as in FlightSize of RFC 5681. Data sent beyond the window because packets arrived
     /// out of order does not count. This applies to limited transmit, which eq. 4 must not count
