@@ -284,7 +284,17 @@ impl Sites {
             let level = LevelFilter::INFO;
             let options =
                 Options { path, stop: stopped, reload, signals: false, renewal, level, log };
-            run(&options).map(|_| ()).map_err(|e| e.to_string())
+            // A program that another test starts has this process's sockets until it is loaded, so the address
+            // of a gateway that has ended may stay taken for a moment.
+            let begun = Instant::now();
+            loop {
+                let ended = run(&options).map(|_| ()).map_err(|e| e.to_string());
+                let taken = ended.as_ref().is_err_and(|e| e.contains("Address already in use"));
+                if !taken || begun.elapsed() > PATIENCE {
+                    return ended;
+                }
+                std::thread::sleep(Duration::from_millis(20));
+            }
         };
         let thread = std::thread::spawn(move || {
             let ended = namespace.within(work).expect("it is entered");
