@@ -136,7 +136,7 @@ enum AccordStatus accord_net_set(struct AccordNet *net, const char *path, const 
 // Sets the seed of random numbers, in place of that of the scenario.
 enum AccordStatus accord_net_seed(struct AccordNet *net, uint64_t seed);
 
-// Sets the folder of captures and logs. The default is target/accord-net in the present folder.
+// Sets the folder of captures and logs. The default is target/accord-net in the current folder.
 enum AccordStatus accord_net_folder(struct AccordNet *net, const char *folder);
 
 // Has all flows of this name or group carried by connections of a stack, one per flow and run. The

@@ -49,8 +49,8 @@ fn with(net: *mut AccordNet, call: impl FnOnce(&mut State) -> AccordStatus) -> A
     status
 }
 
-/// The flag of a net, through a pointer: a reference to the whole net would refer to the state, too. `None` for a
-/// null pointer.
+/// The flag of a net, through a pointer: a reference to the whole net would include the state. `None` for a null
+/// pointer.
 fn in_use<'a>(net: *const AccordNet) -> Option<&'a AtomicBool> {
     if net.is_null() {
         return None;
@@ -123,7 +123,7 @@ pub unsafe extern "C" fn accord_net_seed(net: *mut AccordNet, seed: u64) -> Acco
     with(net, |net| net.seed(seed))
 }
 
-/// Sets the folder of captures and logs. The default is target/accord-net in the present folder.
+/// Sets the folder of captures and logs. The default is target/accord-net in the current folder.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accord_net_folder(
     net: *mut AccordNet,

@@ -185,6 +185,11 @@ fn parsed(arguments: Vec<OsString>) -> args::Args {
             ErrorKind::ValueValidation if text != e.to_string() => {
                 clap::Error::raw(e.kind(), text.trim_start_matches("error: ")).exit()
             }
+            // Help and the version are data.
+            _ if !e.use_stderr() => {
+                let printed = output::help(&e).map_err(Failure::from);
+                std::process::exit(printed.map_or_else(|e| e.report().into(), |()| 0))
+            }
             _ => e.exit(),
         }
     })

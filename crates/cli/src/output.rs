@@ -15,7 +15,16 @@ pub struct NoOutput(pub std::io::Error);
 /// Writes data and a line break to stdout. A reader that closed the pipe is not an error.
 pub fn data(text: impl Display) -> Result<(), NoOutput> {
     let mut out = std::io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+    known(writeln!(out, "{text}").and_then(|()| out.flush()))
+}
+
+/// Writes help or the version, in colours on a terminal.
+pub fn help(text: &clap::Error) -> Result<(), NoOutput> {
+    known(text.print().and_then(|()| std::io::stdout().flush()))
+}
+
+fn known(written: std::io::Result<()>) -> Result<(), NoOutput> {
+    match written {
         Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(NoOutput(e)),
         _ => Ok(()),
     }

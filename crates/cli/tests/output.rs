@@ -203,6 +203,9 @@ fn directories_and_engines_are_compared() {
     assert_eq!(columns, expected);
     let mean = |i: usize| row["values"][i]["mean"].as_f64().unwrap();
     assert!((mean(2) / mean(0) - 0.8).abs() < 1e-9, "theory shares what there is: {row:#}");
+    // The means of flows that end earlier are not over the whole window.
+    let text = accord(at, &["run", "small.toml", "--set", "flow.a.stop=3 s"]).stdout;
+    assert!(text.contains("Means over 2–4 s (a over 2–3 s)\n"), "{text}");
     // The same table in files, in which each row has its name.
     for (file, expected) in [
         ("t.md", "|---|---|---:|---:|---:|---:|---:|---:|\n"),
@@ -292,10 +295,12 @@ fn a_closed_pipe_is_no_error() {
 #[test]
 fn a_full_disk_is_an_error() {
     let dir = folder(&[]);
-    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let child = program(dir.path(), &["schema"]).stdout(full).spawn().unwrap();
-    let ended = end(child).with(3);
-    assert!(ended.stderr.contains("cannot write to stdout"), "{ended:#?}");
+    for arguments in [&["schema"][..], &["--help"], &["run", "--help"], &["--version"]] {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let child = program(dir.path(), arguments).stdout(full).spawn().unwrap();
+        let ended = end(child).with(3);
+        assert!(ended.stderr.contains("cannot write to stdout"), "{ended:#?}");
+    }
 }
 
 /// The page about the output lists exactly the engines that have a metric.

@@ -476,6 +476,27 @@ fn subjects(columns: &[Column]) -> Vec<Subject> {
     subjects
 }
 
+/// Returns the part of the steady window in which flows of a group are active. Their means are over that part alone.
+/// Returns `None` if it is the whole window, or if it is not known.
+pub(crate) fn active(column: &Column, group: &Subject) -> Option<Window> {
+    let run = column.runs.first().filter(|run| run.only_over.is_none())?;
+    let flows = column.outline.entities(group, Metric::Throughput)?;
+    let series: Vec<_> = flows.iter().filter_map(|f| run.series(Metric::Throughput, *f)).collect();
+    let is_active = |i: &usize| run.is_skipped(*i) || series.iter().any(|s| !s.values[*i].is_nan());
+    let (mut window, all) = (column.outline.steady(), run.within(column.outline.steady()));
+    let (first, last) = (all.clone().find(is_active)?, all.clone().rfind(is_active)?);
+    if first == all.start && last + 1 == all.end {
+        return None;
+    }
+    if first > all.start {
+        window.start = Time::from_secs_f64(run.time[first - 1]);
+    }
+    if last + 1 < all.end {
+        window.end = Time::from_secs_f64(run.time[last]);
+    }
+    Some(window)
+}
+
 fn of_group(columns: &[Column], group: &Subject) -> Vec<Row> {
     let mut rows = of_one(columns, group);
     let flows = columns.iter().filter_map(|c| c.outline.entities(group, Metric::Throughput));

@@ -2,7 +2,7 @@
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
-use crate::compare::{Column, Outline, Row, Subject, columns, rows, with_values};
+use crate::compare::{Column, Outline, Row, Subject, active, columns, rows, with_values};
 use crate::show;
 use crate::style::Style;
 use crate::transfers::{HEADINGS, TransferRow, transfer_rows};
@@ -104,7 +104,7 @@ pub fn comparison_of(columns: &[Column], rows: &[Row], style: Style) -> String {
     let missing = lines.iter().flatten().any(|cell| cell == show::NONE);
     fill(&mut table, lines);
     align_right(&mut table, right);
-    let mut text = format!("Means over {}", windows(columns));
+    let mut text = format!("Means over {}", windows(columns, rows));
     if let Some(runs) = columns.iter().map(|c| c.runs.len()).max().filter(|n| *n > 1) {
         text += &format!("; ± is the 95 % confidence interval over {runs} runs");
     }
@@ -336,11 +336,31 @@ fn subject(columns: &[Column], subject: &Subject) -> String {
     }
 }
 
-/// Returns the steady parts of columns, each once.
-pub(crate) fn windows(columns: &[Column]) -> String {
+/// Returns the time of the means in `rows`: the steady parts of columns, each once, and the parts in which groups
+/// are active that start later or end earlier, "15–30 s (a over 15–20 s)".
+pub(crate) fn windows(columns: &[Column], rows: &[Row]) -> String {
     let texts: Vec<String> = columns.iter().map(|c| show::window(c.outline.steady())).collect();
-    show::once(texts.iter().map(String::as_str)).join(", ")
+    let steady = show::once(texts.iter().map(String::as_str)).join(", ");
+    let groups = show::once(rows.iter().filter_map(|row| match &row.of {
+        Subject::Group(name) => Some(name.as_str()),
+        Subject::Link(_) | Subject::Aggregate(_) => None,
+    }));
+    let parts = groups.into_iter().filter_map(|group| {
+        let of = Subject::Group(group.into());
+        let part = columns.iter().find_map(|column| active(column, &of))?;
+        Some(format!("{} over {}", show::name(group, 26), show::window(part)))
+    });
+    let mut parts: Vec<String> = parts.collect();
+    let more = parts.len().saturating_sub(PARTS);
+    if more > 0 {
+        parts.truncate(PARTS);
+        parts.push(format!("{more} others while they are active"));
+    }
+    if parts.is_empty() { steady } else { format!("{steady} ({})", parts.join(", ")) }
 }
+
+/// The greatest number of parts in a line.
+const PARTS: usize = 3;
 
 pub(crate) fn new_table(style: Style) -> Table {
     const LIGHT: TableStyle = TableStyle::new()

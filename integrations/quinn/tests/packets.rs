@@ -4,6 +4,7 @@ use accord_family::Catalogue;
 use accord_record::{Interrupted, Observer, Quiet, Run};
 use accord_scenario::{Entity, Metric, Scenario};
 use accord_units::Time;
+use std::process::Command;
 
 fn scenarios(text: &str) -> Result<Vec<Scenario>, String> {
     let controllers = [accord_control::FAMILIES, accord_quinn::FAMILIES].concat().leak();
@@ -64,22 +65,66 @@ fn alone_it_fills_the_bottleneck_and_repeats_to_the_bit() {
     }
 }
 
+/// The packets of a run, as a capture.
+#[derive(Default)]
+struct Tap(Vec<u8>);
+
+impl Observer for Tap {
+    fn progress(&mut self, _: Time) -> Result<(), Interrupted> {
+        Ok(())
+    }
+    fn wants_packets(&self) -> bool {
+        true
+    }
+    fn packets(&mut self, bytes: &[u8]) {
+        self.0.extend(bytes);
+    }
+}
+
+/// tshark decrypts a capture with the keys that a process writes to `SSLKEYLOGFILE`, and finds the frames of both
+/// directions.
+#[test]
+fn keys_decrypt_a_capture_of_tls() {
+    const KEYS: &str = "SSLKEYLOGFILE";
+    const NAME: &str = "keys_decrypt_a_capture_of_tls";
+    let Some(keys) = std::env::var_os(KEYS).map(std::path::PathBuf::from) else {
+        // The variable is that of a process, and other tests run in this one.
+        let folder = tempfile::tempdir().expect("a place for temporary files");
+        let mut again = Command::new(std::env::current_exe().expect("this program"));
+        again.args(["--exact", NAME, "--nocapture"]).env(KEYS, folder.path().join("keys"));
+        let output = again.output().expect("it starts again");
+        assert!(output.status.success(), "{output:?}");
+        return;
+    };
+    let text = ALONE.replace("\"quinn\"", "\"quinn-tls\"");
+    let text = text.replace("[\"5 s\", \"20 s\"]", "[\"0.5 s\", \"1 s\"]").replace("20 s", "1 s");
+    let mut tap = Tap::default();
+    accord_sim::run(&scenario(&text), &mut tap).expect("it runs");
+    let capture = keys.with_file_name("tls.pcapng");
+    std::fs::write(&capture, &tap.0).expect("written");
+    let mut tshark = Command::new("tshark");
+    tshark.arg("-r").arg(&capture).args(["-T", "fields", "-e", "ip.src", "-e", "quic.frame_type"]);
+    let option = format!("tls.keylog_file:{}", keys.display());
+    let Ok(output) = tshark.args(["-o", &option]).output() else {
+        eprintln!("SKIPPED: there is no tshark to decrypt the capture with");
+        return;
+    };
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let packets: Vec<(&str, &str)> = text.lines().filter_map(|l| l.split_once('\t')).collect();
+    let (data, acknowledgements) = (["8", "10", "12", "14"], ["2", "3"]);
+    for (end, types) in [("198.18.0.0", &data[..]), ("198.18.0.1", &acknowledgements)] {
+        let has = |frames: &str| frames.split(',').any(|frame| types.contains(&frame));
+        let of_end = packets.iter().filter(|(from, _)| *from == end);
+        let of_end: Vec<&str> = of_end.map(|(_, frames)| *frames).collect();
+        let found = of_end.iter().filter(|frames| has(frames)).count();
+        assert!(found > 100 && found * 10 > of_end.len() * 9, "{end}: {found} of {}", of_end.len());
+    }
+}
+
 /// A seed changes the random numbers of a connection, and a run with packets observed is the same.
 #[test]
 fn captures_and_seeds_are_those_of_the_run() {
-    #[derive(Default)]
-    struct Tap(Vec<u8>);
-    impl Observer for Tap {
-        fn progress(&mut self, _: Time) -> Result<(), Interrupted> {
-            Ok(())
-        }
-        fn wants_packets(&self) -> bool {
-            true
-        }
-        fn packets(&mut self, bytes: &[u8]) {
-            self.0.extend(bytes);
-        }
-    }
     let s = scenario(&ALONE.replace("20 s", "6 s"));
     let tapped = || {
         let mut tap = Tap::default();

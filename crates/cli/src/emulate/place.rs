@@ -4,12 +4,11 @@
 use super::{Args, ends};
 use crate::fail::Failure;
 use crate::option;
+use accord::draft::quote;
 use accord::form::TextError;
 
 /// The name of the text of the path in errors.
 pub const PATH: &str = "path.toml";
-/// The beginning of the message about a node that does not exist.
-const NODE: &str = "there is no node \"";
 
 /// Returns the failure with the options in place of the texts made from them.
 pub fn of(failure: Failure, args: &Args) -> Failure {
@@ -57,32 +56,38 @@ fn is_of_flows(error: &TextError) -> bool {
 const FLOW: &str = "kernel = \"cubic\", packet = ";
 
 fn of_flow(error: &TextError, args: &Args) -> Option<(&'static str, String)> {
-    if let Some(node) = node(error) {
-        let at = args.at.chunks(2).find(|pair| pair[0] == node);
-        let join = args.join.iter().find(|join| join.split('=').next() == Some(node));
-        let from = args.from.as_ref().filter(|from| *from == node).map(|_| "--from");
-        let to = args.to.as_ref().filter(|to| *to == node).map(|_| "--to");
-        return (from.or(to).map(|option| (option, node.into())))
-            .or_else(|| at.map(|pair| ("--at", pair.join(" "))))
-            .or_else(|| join.map(|join| ("--join", join.clone())));
-    }
-    let like = args.like.as_ref().filter(|_| error.message.contains("controller"));
-    like.map(|like| ("--like", like.clone()))
+    let is_there = |node: &str| is_about(error, node);
+    let end = |end: &Option<String>, option| {
+        end.clone().filter(|node| is_there(node)).map(|node| (option, node))
+    };
+    let at = || args.at.chunks(2).find(|pair| is_there(&pair[0]));
+    let join = || args.join.iter().find(|join| join.split('=').next().is_some_and(is_there));
+    end(&args.from, "--from")
+        .or_else(|| end(&args.to, "--to"))
+        .or_else(|| at().map(|pair| ("--at", pair.join(" "))))
+        .or_else(|| join().map(|join| ("--join", join.clone())))
+        .or_else(|| {
+            // The controller is the last part of the text.
+            let before = error.origin.text.get(..error.span.end)?;
+            let like = args.like.as_ref().filter(|_| before.contains(", controller = "))?;
+            Some(("--like", like.clone()))
+        })
 }
 
-/// Returns the node that does not exist, if an error is about one.
-fn node(error: &TextError) -> Option<&str> {
-    error.message.strip_prefix(NODE)?.split('"').next()
+/// Returns true if an error is at the name of this node, in the text of a flow.
+fn is_about(error: &TextError, node: &str) -> bool {
+    error.origin.text.get(error.span.clone()) == Some(&quote(node))
 }
 
 /// Returns the failure of an end that no option names: its default is not a node of the scenario.
 fn without_end(error: &TextError, args: &Args) -> Option<Failure> {
-    let node = node(error).filter(|_| is_of_flows(error) && named(error, args).is_none())?;
-    let [option, of] = match ends::usual(args).iter().position(|name| *name == node)? {
-        0 => ["--from", "command"],
-        _ => ["--to", "server"],
-    };
-    let scenario = args.scenario.as_deref().unwrap_or("the path");
+    if !is_of_flows(error) || named(error, args).is_some() {
+        return None;
+    }
+    let usual = ends::usual(args);
+    let end = usual.iter().position(|node| is_about(error, node))?;
+    let [option, of] = [["--from", "command"], ["--to", "server"]][end];
+    let (node, scenario) = (usual[end], args.scenario.as_deref().unwrap_or("the path"));
     let why =
         format!("{scenario} has no node \"{node}\", which is the end of the {of} without {option}");
     let known = error.hint.as_ref().map_or(String::new(), |hint| format!("; {hint}"));

@@ -71,7 +71,7 @@ pub fn means(points: &[Point]) -> String {
 
 pub(super) fn of_point(out: &mut String, columns: &[Column], rows: &[Row]) {
     let verdicts = rows.iter().any(|row| !agreement(row).is_empty());
-    _ = write!(out, "<p class=\"signs\">Over {}", windows(columns));
+    _ = write!(out, "<p class=\"signs\">Over {}", escape(&windows(columns, rows), 400));
     let runs = columns.iter().map(|c| c.runs.len()).max().unwrap_or(0);
     if runs > 1 {
         _ = write!(out, "; ± is the 95 % confidence interval over {runs} runs");
