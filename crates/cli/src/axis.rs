@@ -41,7 +41,7 @@ impl Axis {
 
     pub fn value(&self, i: usize) -> f64 {
         let part = i as f64 / (self.count - 1).max(1) as f64;
-        self.from + part * (self.to - self.from)
+        rounded(self.from + part * (self.to - self.from))
     }
 
     /// Returns the value in the form of the scenario language.
@@ -51,8 +51,7 @@ impl Axis {
 
     /// Returns a value in the form of the scenario language.
     pub fn text_of(&self, value: f64) -> String {
-        // Nine digits hide the rounding of the steps.
-        let value = format!("{value:.9e}").parse::<f64>().unwrap_or(0.0);
+        let value = rounded(value);
         match self.unit.is_empty() {
             // A whole number has no decimals, so an axis can be a count.
             true => format!("{value}"),
@@ -65,6 +64,11 @@ impl Axis {
         let values = (0..self.count).map(|i| self.value(i));
         Parameter { path: self.path.clone(), unit: self.unit.clone(), values: values.collect() }
     }
+}
+
+/// Ten digits, which hide the rounding of the steps.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.9e}").parse().unwrap_or(0.0)
 }
 
 /// Returns the number of the second unit in one of the first, if both are of times, of rates or of amounts of bytes.
@@ -92,6 +96,14 @@ pub fn number(text: &str) -> Option<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_values_of_an_axis_are_those_of_its_texts() {
+        let axis = Axis::parse("a=0.1..0.5", 5).ok().expect("an axis");
+        let values: Vec<f64> = (0..5).map(|i| axis.value(i)).collect();
+        assert_eq!(values, [0.1, 0.2, 0.3, 0.4, 0.5]);
+        assert_eq!(axis.text(2), "0.3");
+    }
 
     #[test]
     fn the_ends_of_an_axis_may_have_different_units_of_a_quantity() {
