@@ -1,4 +1,4 @@
-// Made by cbindgen; the test has the command. 547fdca888502f39 5ccf6ff3a1efddda
+// Made by cbindgen; the test has the command. 9f9f0fca9f7e4145 9b8ded03c2d54fcc
 #ifndef ACCORD_NET_H
 #define ACCORD_NET_H
 

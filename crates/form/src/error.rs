@@ -27,6 +27,8 @@ pub struct TextError {
     pub message: String,
     /// A hint at the remedy, if one is known.
     pub hint: Option<String>,
+    /// The name that nothing has, if the error is about one.
+    pub unknown: Option<String>,
     /// The text with the error.
     pub origin: Arc<Source>,
     /// The place in the text, in bytes.
@@ -52,6 +54,7 @@ impl TextError {
         TextError {
             message: message.into(),
             hint,
+            unknown: None,
             span: start..text.floor_char_boundary(span.end).max(start),
             line: before.bytes().filter(|b| *b == b'\n').count() + 1,
             column: before[line_start..].chars().count() + 1,
@@ -161,12 +164,19 @@ pub struct Problem {
     pub message: String,
     /// A hint at the remedy, if one is known.
     pub hint: Option<String>,
+    /// The name that nothing has, if the problem is one.
+    pub unknown: Option<String>,
 }
 
 impl Problem {
     /// Creates a problem without a hint.
     pub fn new(span: Span, message: impl Into<String>) -> Problem {
-        Problem { span, message: message.into(), hint: None }
+        Problem { span, message: message.into(), hint: None, unknown: None }
+    }
+
+    /// Sets the name that nothing has.
+    pub fn unknown(self, name: &str) -> Problem {
+        Problem { unknown: Some(name.into()), ..self }
     }
 
     /// Sets the hint.
@@ -186,14 +196,16 @@ impl Problem {
     /// Turns the problem into an error that includes its text.
     pub fn locate(self, sources: &[Arc<Source>]) -> TextError {
         let origin = &sources[self.span.source as usize];
-        TextError::at(origin, self.span.range(), self.message, self.hint)
+        let error = TextError::at(origin, self.span.range(), self.message, self.hint);
+        TextError { unknown: self.unknown, ..error }
     }
 }
 
 /// An error in the file itself, to be kept with others.
 impl From<TextError> for Problem {
     fn from(error: TextError) -> Problem {
-        Problem { span: Span::new(0, error.span), message: error.message, hint: error.hint }
+        let TextError { span, message, hint, unknown, .. } = error;
+        Problem { span: Span::new(0, span), message, hint, unknown }
     }
 }
 

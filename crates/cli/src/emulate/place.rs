@@ -4,7 +4,6 @@
 use super::{Args, ends};
 use crate::fail::Failure;
 use crate::option;
-use accord::draft::quote;
 use accord::form::TextError;
 
 /// The name of the text of the path in errors.
@@ -67,16 +66,14 @@ fn of_flow(error: &TextError, args: &Args) -> Option<(&'static str, String)> {
         .or_else(|| at().map(|pair| ("--at", pair.join(" "))))
         .or_else(|| join().map(|join| ("--join", join.clone())))
         .or_else(|| {
-            // The controller is the last part of the text.
-            let before = error.origin.text.get(..error.span.end)?;
-            let like = args.like.as_ref().filter(|_| before.contains(", controller = "))?;
+            let like = args.like.as_ref().filter(|_| error.message.contains("controller"))?;
             Some(("--like", like.clone()))
         })
 }
 
-/// Returns true if an error is at the name of this node, in the text of a flow.
+/// Returns true if an error is that this node does not exist.
 fn is_about(error: &TextError, node: &str) -> bool {
-    error.origin.text.get(error.span.clone()) == Some(&quote(node))
+    error.unknown.as_deref() == Some(node)
 }
 
 /// Returns the failure of an end that no option names: its default is not a node of the scenario.

@@ -252,6 +252,7 @@ impl Network {
         let name = read::name(value, true)?;
         self.node_index.get(name).copied().ok_or_else(|| {
             let problem = Problem::new(value.span, format!("there is no node {}", quote(name)));
+            let problem = problem.unknown(name);
             match self.nodes.is_empty() {
                 true => problem.hint("the scenario has no nodes: add a topology or a [link.NAME]"),
                 false => problem.known(name, self.nodes.iter().map(|n| n.name.as_str())),
