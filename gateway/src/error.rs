@@ -11,6 +11,9 @@ pub enum RunError {
     /// An object named in the site file is wrong.
     #[error("{0}")]
     Wrong(String),
+    /// The controller does not take the parameters of the site file.
+    #[error(transparent)]
+    Invalid(#[from] accord_family::Invalid),
     /// The machine or the user lacks the ability.
     #[error("{0}")]
     Unable(String),

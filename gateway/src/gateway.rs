@@ -20,6 +20,7 @@ use crate::routes::Routes;
 use crate::sender::Next;
 use crate::sessions::{Opened, Sessions};
 use crate::too_big;
+use accord_family::Invalid;
 use accord_transport::ip::{self, Packet};
 use accord_transport::tunnel::repair::{LONGEST_WAIT, Place};
 use accord_transport::wire::{ECN, EXPEDITED, MARKED};
@@ -108,7 +109,7 @@ impl<S: Sessions> Gateway<S> {
     ///
     /// # Errors
     /// Fails if the controller does not take the target of the site.
-    pub fn new(site: &Site, sessions: S, seed: u64) -> Result<Gateway<S>, String> {
+    pub fn new(site: &Site, sessions: S, seed: u64) -> Result<Gateway<S>, Invalid> {
         let mut gateway = Gateway {
             sessions,
             peers: Vec::new(),
@@ -137,13 +138,13 @@ impl<S: Sessions> Gateway<S> {
         &mut self,
         site: &Site,
         sessions: impl FnOnce(&mut S),
-    ) -> Result<(), String> {
+    ) -> Result<(), Invalid> {
         self.set_peers(site)?;
         sessions(&mut self.sessions);
         Ok(())
     }
 
-    fn set_peers(&mut self, site: &Site) -> Result<(), String> {
+    fn set_peers(&mut self, site: &Site) -> Result<(), Invalid> {
         let control = Control::new(&site.interface)?;
         let mut before = std::mem::take(&mut self.peers);
         for config in &site.peers {

@@ -12,6 +12,7 @@ use crate::too_big::Limit;
 use crate::trial::{Tally, Trial};
 use accord_control::monaco::LossName;
 use accord_control::{AnyController, Maker, Meter, Sending, Transport, monaco};
+use accord_family::Invalid;
 use accord_transport::tunnel::repair::{Place, Repairs};
 use accord_transport::tunnel::{Gaps, Order, Part};
 use accord_units::{Duration, Time};
@@ -118,7 +119,7 @@ impl Control {
     ///
     /// # Errors
     /// Fails if the target is beyond what Monaco takes.
-    pub fn new(interface: &Interface) -> Result<Control, String> {
+    pub fn new(interface: &Interface) -> Result<Control, Invalid> {
         let config = monaco::Config {
             target: interface.target,
             loss: Some(match interface.loss {

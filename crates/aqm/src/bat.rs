@@ -28,7 +28,7 @@
 
 use crate::Aimd;
 use crate::prelude::*;
-use accord_family::with_aggregates;
+use accord_family::{Invalid, with_aggregates};
 
 accord_family::params! {
     /// The parameters of BAT.
@@ -84,7 +84,7 @@ pub static FAMILY: Family = Family {
 };
 
 /// Checks BAT's parameters against each other.
-pub(crate) fn check(values: &Values) -> Result<(), String> {
+pub(crate) fn check(values: &Values) -> Result<(), Invalid> {
     if values.duration("period") < SHORTEST {
         return Err("period is shorter than 10 us, the shortest that is supported".into());
     }
@@ -92,9 +92,8 @@ pub(crate) fn check(values: &Values) -> Result<(), String> {
         if let (Some(min), Some(max)) = (of.rate_opt("min"), of.rate_opt("max"))
             && min > max
         {
-            return Err(format!(
-                "the aggregate {name} has min = \"{min}\", which is more than max = \"{max}\""
-            ));
+            let why = format!("min = \"{min}\" is more than max = \"{max}\"");
+            return Err(Invalid::from(why).within(name));
         }
     }
     Ok(())
@@ -298,7 +297,7 @@ impl Config {
     /// # Errors
     /// The errors of [`Config::values`], and an error if a parameter of an aggregate is out of its
     /// range.
-    pub fn build(&self, aggregates: &[(&str, AggregateConfig)]) -> Result<Bat, String> {
+    pub fn build(&self, aggregates: &[(&str, AggregateConfig)]) -> Result<Bat, Invalid> {
         let values = with_aggregates(self.values()?, aggregates)?;
         Ok(Bat::new(&values))
     }

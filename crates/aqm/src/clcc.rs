@@ -23,6 +23,7 @@ pub use config::{AggregateConfig, Config};
 
 use crate::prelude::*;
 use crate::{Bat, bat};
+use accord_family::Invalid;
 use std::collections::VecDeque;
 
 /// The methods, besides [`Aqm::aggregate`], of a discipline that CLCC can steer.
@@ -54,7 +55,7 @@ const MOST_SAMPLES: u64 = 1000;
 /// The largest decrease factor, with or without the bound. It drops every packet.
 const LARGEST: f64 = 1e9;
 
-fn check(values: &Values) -> Result<(), String> {
+fn check(values: &Values) -> Result<(), Invalid> {
     bat::check(values)?;
     let [sample, average, control] = ["sample", "average", "control"].map(|n| values.duration(n));
     if sample < bat::SHORTEST {
@@ -64,7 +65,7 @@ fn check(values: &Values) -> Result<(), String> {
         return Err("average and control must be at least as long as sample".into());
     }
     if average.as_ps() / sample.as_ps() > MOST_SAMPLES {
-        return Err(format!("average must have at most {MOST_SAMPLES} samples"));
+        return Err(format!("average must have at most {MOST_SAMPLES} samples").into());
     }
     if values.number("error_fine") > values.number("error_coarse") {
         return Err("error_fine must be at most error_coarse".into());

@@ -15,6 +15,7 @@ use crate::Codel;
 use crate::codel::{ECN, INTERVAL, TARGET};
 use crate::host_fq;
 use crate::prelude::*;
+use accord_family::Invalid;
 use accord_family::kind::{integer, size};
 
 /// The number of queues, shared by the disciplines with a queue per flow.
@@ -28,7 +29,7 @@ pub(crate) const QUANTUM: Param = size("1514 B")
     .declared("quantum", "Bytes that a queue may send per turn.");
 
 /// Checks that the quantum is in bytes.
-pub(crate) fn in_bytes(values: &Values) -> Result<(), String> {
+pub(crate) fn in_bytes(values: &Values) -> Result<(), Invalid> {
     match values.size("quantum") {
         Size::Bytes(_) => Ok(()),
         Size::Packets(_) => Err(

@@ -47,7 +47,8 @@ pub static FAMILY: Family = Family {
             0 => in_bytes(values),
             _ => Err(format!(
                 "queues = {queues} is not a multiple of ways = {ways}; choose ways that divide queues, such as 1"
-            )),
+            )
+            .into()),
         }
     },
     dynamics: Dynamics::Missing("it has a queue per flow, and a link of the fluid has one"),

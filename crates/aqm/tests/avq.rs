@@ -76,7 +76,7 @@ fn the_virtual_buffer_is_the_ports_unless_given() {
 fn a_buffer_in_packets_is_refused_with_a_hint() {
     let mut values = family("avq").defaults();
     values.set("buffer", &text("100 pkt")).expect("a size");
-    let message = (family("avq").check)(&values).expect_err("packets have no one size");
+    let message = (family("avq").check)(&values).expect_err("packets have no one size").reason;
     assert!(message.contains("100 KB"), "{message}");
 }
 

@@ -324,7 +324,7 @@ fn hostile_parameters_are_refused() {
         for (name, raw) in changes {
             values.set(name, raw).expect("in range");
         }
-        (values.family().check)(&values).expect_err("refused")
+        (values.family().check)(&values).expect_err("refused").reason
     };
     assert!(refused(&[("average", text("50 ms"))]).contains("at least as long"));
     assert!(refused(&[("average", text("1000 s"))]).contains("samples"));

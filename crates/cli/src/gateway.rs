@@ -330,6 +330,7 @@ mod parts {
             Ok(Ended::Interrupted) => Err(Failure::Ended),
             Err(RunError::Config(e)) => Err(wrong(path, e)),
             Err(RunError::Wrong(message)) => Err(Failure::new(message)),
+            Err(RunError::Invalid(e)) => Err(Failure::new(e.to_string())),
             Err(RunError::Unable(message)) => Err(Failure::Unable(message)),
         }
     }

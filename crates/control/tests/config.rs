@@ -30,7 +30,7 @@ fn an_old_name_of_a_law_is_refused_with_its_present_one() {
     let mut values = crate::common::family("monaco").defaults();
     let error = values.set("law", &crate::common::text("printed")).expect_err("no law of today");
     assert_eq!(
-        error,
-        "\"printed\" is not known; expected one of accord, xia05, har02, har02-printed; \"printed\" was har02"
+        error.to_string(),
+        "law: \"printed\" is not known; expected one of accord, xia05, har02, har02-printed; \"printed\" was har02"
     );
 }

@@ -331,7 +331,7 @@ fn thresholds_that_contradict_each_other_are_refused() {
             for (param, raw) in &changes {
                 values.set(param, raw).expect("in range");
             }
-            let message = (family(name).check)(&values).expect_err("contradicts");
+            let message = (family(name).check)(&values).expect_err("contradicts").to_string();
             assert!(message.contains("give") || message.contains("write"), "{message}");
         }
     }

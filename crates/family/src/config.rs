@@ -4,7 +4,7 @@
 //! table of these names together with a struct of the same parameters, whose values are checked
 //! against the table's ranges.
 
-use crate::{Raw, Values};
+use crate::{Invalid, Raw, Values};
 use accord_units::{Duration, Rate, Size};
 
 /// A type of a parameter.
@@ -56,12 +56,11 @@ impl<F: Field> Field for Option<F> {
 ///
 /// # Errors
 /// If the family has no such parameter, or the value is out of its range.
-pub fn set(values: &mut Values, name: &'static str, field: &impl Field) -> Result<(), String> {
+pub fn set(values: &mut Values, name: &'static str, field: &impl Field) -> Result<(), Invalid> {
     let Some(raw) = field.raw() else {
         return Ok(());
     };
-    let set = values.set(name, &raw);
-    set.map_err(|why| format!("{name}: {why}"))
+    values.set(name, &raw)
 }
 
 /// Parameters that a program has set.
@@ -70,7 +69,7 @@ pub trait Parameters {
     ///
     /// # Errors
     /// If a parameter is out of its range. The message names it.
-    fn set(&self, values: &mut Values) -> Result<(), String>;
+    fn set(&self, values: &mut Values) -> Result<(), Invalid>;
 }
 
 /// Returns values with these aggregates, by name.
@@ -80,10 +79,10 @@ pub trait Parameters {
 pub fn with_aggregates(
     mut values: Values,
     aggregates: &[(&str, impl Parameters)],
-) -> Result<Values, String> {
+) -> Result<Values, Invalid> {
     for (name, aggregate) in aggregates {
         let set = aggregate.set(values.aggregate_mut(name));
-        set.map_err(|why| format!("{name}: {why}"))?;
+        set.map_err(|e| e.within(name))?;
     }
     (values.family().check)(&values)?;
     Ok(values)
@@ -124,8 +123,8 @@ pub fn with_aggregates(
 /// let values = Config { gain: 0.25 }.values()?;
 /// assert_eq!(Config::from(&values).gain, 0.25);
 /// let refused = Config { gain: 2.0 }.values();
-/// assert!(refused.is_err_and(|why| why.starts_with("gain: 2 is out of range")));
-/// # Ok::<(), String>(())
+/// assert!(refused.is_err_and(|e| e.path == ["gain"] && e.reason.starts_with("2 is out of range")));
+/// # Ok::<(), accord_family::Invalid>(())
 /// ```
 #[macro_export]
 macro_rules! params {
@@ -150,7 +149,7 @@ macro_rules! params {
                 ///
                 /// # Errors
                 /// As [`values`](Self::values).
-                pub fn build(&self $(, $arg: $arg_type)?) -> Result<$made, String> {
+                pub fn build(&self $(, $arg: $arg_type)?) -> Result<$made, $crate::Invalid> {
                     Ok($made::new(&self.values()? $(, $arg)?))
                 }
             }
@@ -162,7 +161,7 @@ macro_rules! params {
             /// # Errors
             /// If a parameter is out of its range, or parameters contradict each other. The message
             /// names them.
-            pub fn values(&self) -> Result<$crate::Values, String> {
+            pub fn values(&self) -> Result<$crate::Values, $crate::Invalid> {
                 let mut values = $family.defaults();
                 $crate::Parameters::set(self, &mut values)?;
                 ($family.check)(&values)?;
@@ -243,7 +242,7 @@ macro_rules! params {
         }
 
         impl $crate::Parameters for $config {
-            fn set(&self, values: &mut $crate::Values) -> Result<(), String> {
+            fn set(&self, values: &mut $crate::Values) -> Result<(), $crate::Invalid> {
                 $($crate::set(values, stringify!($field), &self.$field)?;)*
                 Ok(())
             }

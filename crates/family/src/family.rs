@@ -1,7 +1,7 @@
 //! The declaration of a controller or a queue discipline.
 
 use crate::{
-    Dynamics, FlowFacts, Inner, Kind, Objective, Param, Price, QueueDynamics, QueueFacts,
+    Dynamics, FlowFacts, Inner, Invalid, Kind, Objective, Param, Price, QueueDynamics, QueueFacts,
     StackCode, Value, Values, WindowDynamics,
 };
 use std::any::Any;
@@ -21,7 +21,7 @@ pub struct Family {
     /// word. The error for the old word names the current one.
     pub former: &'static [(&'static str, &'static str, &'static str)],
     /// The check of relations between parameters. Its message names the fault and the remedy.
-    pub check: fn(&Values) -> Result<(), String>,
+    pub check: fn(&Values) -> Result<(), Invalid>,
     /// Returns the value that the family derives from the other parameters for an absent parameter
     /// of this name, or [`Value::Absent`] if there is none.
     pub absent: fn(&Values, &str) -> Value,

@@ -11,6 +11,7 @@ mod config;
 mod dynamics;
 mod family;
 mod inner;
+mod invalid;
 pub mod kind;
 mod markdown;
 mod objective;
@@ -27,6 +28,7 @@ pub use dynamics::{
 };
 pub use family::{Family, Role};
 pub use inner::{Inner, InnerState, Quantity, declared};
+pub use invalid::Invalid;
 pub use markdown::{fill_tables, markdown_table};
 pub use objective::{Objective, Price, Target};
 pub use param::{Kind, Meaning, Param, Raw, Value};

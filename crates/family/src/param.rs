@@ -1,5 +1,6 @@
 //! Parameters, and the reading of their values.
 
+use crate::Invalid;
 use accord_units::{Bytes, Duration, ParseError, Rate, Size};
 use std::fmt;
 
@@ -131,13 +132,15 @@ impl Kind {
     /// Reads a raw value as this kind, in range.
     ///
     /// # Errors
-    /// Returns a message with the expected form.
-    pub fn read(&self, raw: &Raw) -> Result<Value, String> {
+    /// If the value is not of this kind, or out of range. The reason has the expected form.
+    pub fn read(&self, raw: &Raw) -> Result<Value, Invalid> {
         let expected = || format!("expected {}", self.expected());
-        let positive = |zero: bool, value: Value| {
-            if zero { Err(format!("must be more than zero; {}", expected())) } else { Ok(value) }
+        let invalid = |reason: String| Err(Invalid::from(reason));
+        let positive = |zero: bool, value: Value| match zero {
+            true => invalid(format!("must be more than zero; {}", expected())),
+            false => Ok(value),
         };
-        let text = |e: ParseError| e.to_string();
+        let text = |e: ParseError| Invalid::from(e.to_string());
         match (self, raw) {
             (Kind::Number { min, max }, Raw::Number(_) | Raw::Integer(_)) => {
                 let v = match raw {
@@ -148,12 +151,12 @@ impl Kind {
                 if v.is_finite() && (*min..=*max).contains(&v) {
                     Ok(Value::Number(v))
                 } else {
-                    Err(format!("{v} is out of range; {}", expected()))
+                    invalid(format!("{v} is out of range; {}", expected()))
                 }
             }
             (Kind::Integer { min, max }, Raw::Integer(i)) => match u64::try_from(*i) {
                 Ok(v) if (*min..=*max).contains(&v) => Ok(Value::Integer(v)),
-                _ => Err(format!("{i} is out of range; {}", expected())),
+                _ => invalid(format!("{i} is out of range; {}", expected())),
             },
             (Kind::Flag, Raw::Flag(b)) => Ok(Value::Flag(*b)),
             (Kind::Size, Raw::Text(s)) => {
@@ -172,11 +175,11 @@ impl Kind {
                 .iter()
                 .find(|w| *w == s)
                 .map(|w| Value::Choice(w))
-                .ok_or_else(|| format!("\"{s}\" is not known; {}", expected())),
+                .ok_or_else(|| Invalid::from(format!("\"{s}\" is not known; {}", expected()))),
             (Kind::Size | Kind::Duration | Kind::Rate, Raw::Integer(_) | Raw::Number(_)) => {
-                Err(format!("a bare number has no unit; {}", expected()))
+                invalid(format!("a bare number has no unit; {}", expected()))
             }
-            _ => Err(expected()),
+            _ => invalid(expected()),
         }
     }
 }
@@ -197,7 +200,9 @@ impl Param {
             Kind::Flag => self.default.parse().map(Raw::Flag).ok(),
             _ => Some(Raw::Text(self.default.into())),
         };
-        match raw.ok_or_else(|| "not of its kind".to_string()).and_then(|raw| self.kind.read(&raw))
+        match raw
+            .ok_or_else(|| Invalid::from("not of its kind"))
+            .and_then(|raw| self.kind.read(&raw))
         {
             Ok(value) => value,
             Err(e) => panic!("default of parameter {}: {e}", self.name),

@@ -1,6 +1,6 @@
 //! The declaration of a third-party stack.
 
-use crate::Values;
+use crate::{Invalid, Values};
 use std::any::Any;
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct Stack {
     pub name: &'static str,
     /// The check whether the stack can run the controller that the values describe. Its message
     /// gives the reason if not.
-    pub check: fn(&Values) -> Result<(), String>,
+    pub check: fn(&Values) -> Result<(), Invalid>,
     /// The check whether runs in packets with this controller are repeatable, with equal digests.
     /// Its message gives the reason if not.
     pub repeats: fn(&Values) -> Result<(), &'static str>,

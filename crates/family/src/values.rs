@@ -1,6 +1,6 @@
 //! The parameters of one use of a family.
 
-use crate::{Family, Objective, Param, Raw, Role, Value};
+use crate::{Family, Invalid, Objective, Param, Raw, Role, Value};
 use accord_units::{Duration, Rate, Size};
 
 /// The parameters of one use of a [`Family`]: complete, and each within its range.
@@ -125,23 +125,20 @@ impl Values {
     /// # Errors
     /// Fails if the name is unknown, or if the value is not of the parameter's kind or is out of
     /// its range.
-    pub fn set(&mut self, name: &str, raw: &Raw) -> Result<(), String> {
+    pub fn set(&mut self, name: &str, raw: &Raw) -> Result<(), Invalid> {
         let i = self.params.iter().position(|p| p.name == name).ok_or_else(|| {
             let known: Vec<_> = self.params.iter().map(|p| p.name).collect();
-            format!(
-                "{} has no parameter \"{name}\" (it has: {})",
-                self.family.name,
-                known.join(", ")
-            )
+            let (family, known) = (self.family.name, known.join(", "));
+            Invalid::from(format!("{family} has no parameter \"{name}\" (it has: {known})"))
         })?;
         let read = self.params[i].kind.read(raw);
-        self.values[i] = read.map_err(|fault| {
+        self.values[i] = read.map_err(|mut fault| {
             let mut former = self.family.former.iter();
             let is_it = |word: &str| matches!(raw, Raw::Text(text) if text == word);
-            match former.find(|(of, word, _)| *of == name && is_it(word)) {
-                Some((_, word, now)) => format!("{fault}; \"{word}\" was {now}"),
-                None => fault,
+            if let Some((_, word, now)) = former.find(|(of, word, _)| *of == name && is_it(word)) {
+                fault.reason += &format!("; \"{word}\" was {now}");
             }
+            fault.within(name)
         })?;
         Ok(())
     }

@@ -64,8 +64,8 @@ impl Kind {
                 complete &= problems.keep(self.set(&mut values, entry)).is_some();
             }
         }
-        if complete && let Err(message) = (family.check)(&values) {
-            problems.push(Problem::new(value.span, message));
+        if complete && let Err(e) = (family.check)(&values) {
+            problems.push(Problem::new(value.span, e.to_string()));
             complete = false;
         }
         complete.then_some(values)
@@ -151,6 +151,5 @@ fn set(values: &mut Values, entry: &Entry) -> Result<(), Problem> {
             return Err(Problem::new(entry.value.span, message));
         }
     };
-    let named = |message: String| format!("{}: {message}", entry.key);
-    values.set(&entry.key, &raw).map_err(|why| Problem::new(entry.value.span, named(why)))
+    values.set(&entry.key, &raw).map_err(|e| Problem::new(entry.value.span, e.to_string()))
 }

@@ -215,8 +215,7 @@ impl<'a> Driver<'a> {
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).map_err(|e| RunError::Unable(format!("no randomness: {e}")))?;
         let seed = u64::from_le_bytes(seed);
-        let gateway = Gateway::new(&site, sessions, seed);
-        let mut gateway = gateway.map_err(RunError::Wrong)?;
+        let mut gateway = Gateway::new(&site, sessions, seed)?;
         let interface = &site.interface;
         let (listen, mark, offload) = (interface.listen, interface.fwmark, interface.offload);
         let socket = Socket::bind(listen, mark, offload, &mut kept, &manager).map_err(|e| {
@@ -553,8 +552,7 @@ impl<'a> Driver<'a> {
         let keys = peer_keys(&site)?;
         self.keeper.settle();
         self.device.ways.change(&site)?;
-        let changed = self.gateway.reconfigure(&site, |s| s.set(&private, &keys));
-        changed.map_err(RunError::Wrong)?;
+        self.gateway.reconfigure(&site, |s| s.set(&private, &keys))?;
         self.site = site;
         Ok(())
     }

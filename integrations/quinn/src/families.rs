@@ -21,7 +21,7 @@ pub static FAMILIES: &[&Family] = &[&NEWRENO, &CUBIC, &BBR];
 /// quinn, for flows in packets and live. In packets it does not encrypt.
 pub static STACK: Stack = Stack {
     name: "quinn",
-    check: |values| factory(values, PACKET).map(|_| ()),
+    check: |values| Ok(factory(values, PACKET).map(|_| ())?),
     repeats,
     maker: &Connector(&|setup| {
         let controller = factory(setup.controller, payload(setup.packet))?;

@@ -2,7 +2,7 @@
 
 use super::{Clcc, FAMILY};
 use crate::{Bat, bat};
-use accord_family::with_aggregates;
+use accord_family::{Invalid, with_aggregates};
 use accord_units::{Duration, Rate, Size};
 
 accord_family::params! {
@@ -66,7 +66,7 @@ impl Config {
     /// # Errors
     /// The errors of [`Config::values`], and an error if a parameter of an aggregate is out of its
     /// range.
-    pub fn build(&self, aggregates: &[(&str, AggregateConfig)]) -> Result<Clcc<Bat>, String> {
+    pub fn build(&self, aggregates: &[(&str, AggregateConfig)]) -> Result<Clcc<Bat>, Invalid> {
         let values = with_aggregates(self.values()?, aggregates)?;
         Ok(Clcc::<Bat>::new(&values))
     }

@@ -1,6 +1,6 @@
 //! The thresholds α and β: as given, as a target, and ready for comparison.
 
-use accord_family::{Target, Value, Values, WindowLaw};
+use accord_family::{Invalid, Target, Value, Values, WindowLaw};
 use accord_units::{Bytes, Duration, Rate, Size};
 
 /// The thresholds where neither amounts nor rates are given.
@@ -15,7 +15,7 @@ enum Given {
 }
 
 impl Given {
-    fn read(values: &Values) -> Result<Given, String> {
+    fn read(values: &Values) -> Result<Given, Invalid> {
         let amounts = (values.size_opt("alpha"), values.size_opt("beta"));
         let rates = (values.rate_opt("alpha_rate"), values.rate_opt("beta_rate"));
         match (amounts, rates) {
@@ -42,7 +42,7 @@ pub(super) fn absent(values: &Values, name: &str) -> Value {
     }
 }
 
-pub(super) fn check(values: &Values) -> Result<(), String> {
+pub(super) fn check(values: &Values) -> Result<(), Invalid> {
     let ordered = match Given::read(values)? {
         Given::Amounts(Size::Packets(a), Size::Packets(b)) => a <= b,
         Given::Amounts(Size::Bytes(a), Size::Bytes(b)) => a <= b,

@@ -108,12 +108,12 @@ pub(super) fn check(
             ("kernel", "the kernel's TCP", LEAST_TCP)
         }
         Carrier::Quic(stack) => {
-            (stack.check)(&flow.controller).map_err(|why| {
+            (stack.check)(&flow.controller).map_err(|e| {
                 let able = catalogue.controllers.iter();
                 let able = able.filter(|family| (stack.check)(&family.defaults()).is_ok());
                 let able: Vec<_> = able.map(|family| family.name).collect();
                 let hint = format!("{} runs: {}", stack.name, able.join(", "));
-                Problem::new(reader.at("controller"), why).hint(hint)
+                Problem::new(reader.at("controller"), e.to_string()).hint(hint)
             })?;
             if flow.through.is_some() {
                 let message = format!(

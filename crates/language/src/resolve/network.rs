@@ -338,7 +338,7 @@ fn arrange_aggregates(
         return Err(Problem::new(span, message).hint(hint).known(&name, known));
     }
     // Relations between aggregates can be checked only now.
-    (discipline.family().check)(discipline).map_err(|message| Problem::new(span, message))
+    (discipline.family().check)(discipline).map_err(|e| Problem::new(span, e.to_string()))
 }
 
 /// Rejects an entry that moves a link of a template.

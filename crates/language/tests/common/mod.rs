@@ -1,7 +1,8 @@
 //! Small families to stand for the product's own.
 
 use accord_family::{
-    Catalogue, Family, Kind, Meaning, Objective, Param, Price, Role, Stack, StackCode, Values,
+    Catalogue, Family, Invalid, Kind, Meaning, Objective, Param, Price, Role, Stack, StackCode,
+    Values,
 };
 use accord_language::{Errors, File};
 use accord_scenario::Scenario;
@@ -24,12 +25,12 @@ fn vegas(values: &Values) -> Objective {
     Objective::Accumulation { target }
 }
 
-fn ordered(values: &Values) -> Result<(), String> {
+fn ordered(values: &Values) -> Result<(), Invalid> {
     let bytes = |name| values.size(name).bytes_f64(accord_units::Bytes::new(1000));
     if bytes("alpha") <= bytes("beta") {
         Ok(())
     } else {
-        Err("alpha must not be more than beta".to_string())
+        Err("alpha must not be more than beta".into())
     }
 }
 
