@@ -14,8 +14,11 @@ fn main() {
     let object = Path::new(&out).join("tcp.bpf.o");
     // Version 3 of the instruction set has atomic operations that return a value [Linux 5.12].
     let flags = ["-O2", "-g", "-Wall", "-Werror", "-target", "bpf", "-mcpu=v3"];
+    // The program names its source by this place, and not by that of the machine that built it.
+    let here = std::env::var("CARGO_MANIFEST_DIR").expect("cargo says it");
     let done = Command::new(&clang)
         .args(flags)
+        .arg(format!("-ffile-prefix-map={here}=accord-kernel"))
         .args(["-c", "src/bpf/tcp.bpf.c", "-o"])
         .arg(&object)
         .status();
