@@ -69,7 +69,10 @@ fn the_page_has_the_figures() {
             println!("{limit}: {found:.2?}");
             let near = (found[0] - page[0]).abs() < 1.0 && (found[1] - page[1]).abs() < 1.0;
             let delay = found[2] / page[2];
-            assert!(near && (1.0 / 3.0..3.0).contains(&delay), "{limit}: {found:.2?}, page: {page:?}");
+            assert!(
+                near && (1.0 / 3.0..3.0).contains(&delay),
+                "{limit}: {found:.2?}, page: {page:?}"
+            );
         }
     }
 }

@@ -26,8 +26,7 @@ fn run(others: &str, live: bool) -> Result<Outcome, Error> {
             "flow.{flow} = {{ from = \"left\", to = \"right\", packet = \"1500 B\", controller = \"cubic\" }}\n"
         );
     }
-    let encoder =
-        str0m::Encoder { most: Rate::from_bps(10_000_000), ..str0m::Encoder::default() };
+    let encoder = str0m::Encoder { most: Rate::from_bps(10_000_000), ..str0m::Encoder::default() };
     let net = network(&(text + others))
         .carry("own", own::connect)
         .carry("noq", noq::with(noq::CongestionControl::Cubic))
