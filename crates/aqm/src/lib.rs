@@ -30,7 +30,7 @@
 //! // RED judges by the average queue. So it lets a burst pass, and marks a standing queue.
 //! assert!((0..100).all(|_| verdict() == Verdict::Pass));
 //! assert!((0..1000).any(|_| verdict() == Verdict::Mark));
-//! # Ok::<(), String>(())
+//! # Ok::<(), accord_family::Invalid>(())
 //! ```
 
 pub mod avd;
