@@ -106,7 +106,7 @@ fn keys_decrypt_a_capture_of_tls() {
     tshark.arg("-r").arg(&capture).args(["-T", "fields", "-e", "ip.src", "-e", "quic.frame_type"]);
     let option = format!("tls.keylog_file:{}", keys.display());
     let Ok(output) = tshark.args(["-o", &option]).output() else {
-        eprintln!("SKIPPED: there is no tshark to decrypt the capture with");
+        eprintln!("SKIPPED: decryption of the capture needs tshark");
         return;
     };
     assert!(output.status.success(), "{output:?}");
