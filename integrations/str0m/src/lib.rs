@@ -63,8 +63,7 @@ static ZERO: LazyLock<Instant> = LazyLock::new(|| {
     Instant::now()
 });
 
-/// A video encoder, which makes frames of one size at the estimated rate. The defaults are libwebrtc's for video
-/// of 720 lines or more.
+/// A video encoder, which makes frames of one size at the estimated rate. The defaults suit video of 720 lines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Encoder {
     /// The estimate with which a call begins. The default is 300 kbps.
