@@ -163,9 +163,8 @@ impl QlogDir {
             Some((path, e)) => Err(cannot(&path, &e)),
             None if files.is_empty() => {
                 let why = "--qlog has nothing to write: no flow that sent data is a stream of Accord or writes a log";
-                Err(Failure::new(why).hint(
-                    "flows of the kernel's TCP, tunnels and datagrams have no log, nor has QUIC in live runs",
-                ))
+                Err(Failure::new(why)
+                    .hint("flows of the kernel's TCP, tunnels and datagrams have no log"))
             }
             None => finish_all(files.into_values().collect()).map_err(|e| cannot(&dir, &e)),
         }

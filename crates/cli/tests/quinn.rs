@@ -111,13 +111,17 @@ controller = "quinn-cubic"
 /// Logs of quinn are files for both ends, also where no flow is a stream of ours.
 fn its_qlog_is_kept() {
     let dir = tempfile::tempdir().expect("a place for temporary files");
-    let logs = dir.path().join("logs");
-    let logs = logs.to_str().expect("text");
-    quinn(&["run", "carried.toml", "--engine", "packet", "--qlog", logs]).with(0);
-    for (end, event) in [("sender", "packet_sent"), ("receiver", "packet_received")] {
-        let file = Path::new(logs).join(format!("a.{end}.sqlog"));
-        let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{file:?}: {e}"));
-        assert!(text.starts_with('\u{1e}') && text.contains(event), "{end}");
+    for (engine, codes) in [("packet", [0, 0]), ("live", [0, 3])] {
+        let logs = dir.path().join(engine);
+        let path = logs.to_str().expect("text");
+        let run = ["run", "carried.toml", "--engine", engine, "--live", "loopback", "--qlog", path];
+        let ended = quinn(&run);
+        assert!(ended.code.is_some_and(|code| codes.contains(&code)), "{ended:#?}");
+        for (end, event) in [("sender", "packet_sent"), ("receiver", "packet_received")] {
+            let file = logs.join(format!("a.{end}.sqlog"));
+            let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{file:?}: {e}"));
+            assert!(text.starts_with('\u{1e}') && text.contains(event), "{end}");
+        }
     }
 }
 

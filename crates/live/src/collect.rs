@@ -1,5 +1,6 @@
 //! The collector, which merges the parts of all stations at each sample.
 
+use crate::quic::Logs;
 use accord_family::InnerState;
 use accord_record::{Interrupted, LinkReading, Observer, Recorder, Series};
 use accord_scenario::{LinkId, Scenario};
@@ -38,13 +39,14 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Collects until all stations are done.
+    /// Collects until all stations are done, and passes the logs of stacks on.
     ///
     /// # Errors
     /// Fails if the observer stops the run.
     pub fn listen(
         &mut self,
         parts: &Receiver<Sample>,
+        logs: &Logs,
         observer: &mut dyn Observer,
     ) -> Result<(), Interrupted> {
         let mut reached = Time::ZERO;
@@ -62,6 +64,7 @@ impl<'a> Collector<'a> {
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Ok(()),
             }
+            logs.show(observer);
             observer.progress(reached)?;
             if observer.wants_record() {
                 let (time, series) = self.recorder.clone().finish(self.scenario);

@@ -26,7 +26,7 @@ use crate::driver::kernel::Kernel;
 use crate::fabric::make_room;
 use crate::namespace::Namespace;
 use crate::quality::quality;
-use crate::quic;
+use crate::quic::{self, Logs};
 use crate::run::kernels;
 use crate::thread::{LONGEST_WAIT, sharpen, used};
 use crate::{Carried, Emulated, LiveError, Programs, Way};
@@ -412,7 +412,7 @@ pub fn emulate(
             }
         });
         let mut collector = Collector::new(scenario, 1);
-        let interrupted = collector.listen(&collected, observer).is_err();
+        let interrupted = collector.listen(&collected, &Logs::default(), observer).is_err();
         stop.store(true, Ordering::Relaxed);
         let moved = moving.join();
         // The server, and on an interruption the command, are left.
@@ -519,7 +519,7 @@ fn check(scenario: &Scenario) -> Result<(), LiveError> {
 fn machine(scenario: &Scenario) -> Result<Machine<'_>, LiveError> {
     let nodes: Vec<_> = (0..scenario.nodes.len()).collect();
     let mut machine = Machine::new(scenario, &nodes);
-    for (flow, ends) in quic::ends(scenario)?.into_iter().enumerate() {
+    for (flow, ends) in quic::ends(scenario, &Logs::default())?.into_iter().enumerate() {
         for (end, carried) in ends.into_iter().flatten().enumerate() {
             machine.connect(flow, end, carried);
         }

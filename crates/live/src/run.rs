@@ -8,7 +8,7 @@ use crate::fabric::Fabric;
 use crate::namespace;
 use crate::plan::Plan;
 use crate::quality::quality;
-use crate::quic;
+use crate::quic::{self, Logs};
 use crate::riders;
 use crate::socket::{BATCH, Exchange};
 use crate::{Cost, Effort, LiveError, Mode, Setting};
@@ -42,7 +42,8 @@ pub fn run(
         Mode::Loopback => Fabric::loopback(scenario)?,
         Mode::Namespaces => Fabric::namespaces(scenario, setting.gateway.as_ref())?,
     };
-    for (ends, pair) in ends.iter_mut().zip(quic::ends(scenario)?) {
+    let logs = if observer.wants_logs() { Logs::of(scenario) } else { Logs::default() };
+    for (ends, pair) in ends.iter_mut().zip(quic::ends(scenario, &logs)?) {
         [ends.client, ends.server] = match pair {
             Some(pair) => pair.map(Some),
             None => [None, None],
@@ -79,13 +80,15 @@ pub fn run(
                 })
             })
             .collect();
-        let heard = collector.listen(&collected, observer);
+        let heard = collector.listen(&collected, &logs, observer);
         if heard.is_err() {
             medium.stop.store(true, Ordering::Relaxed);
         }
         let counters: Vec<_> = threads.into_iter().map(|t| t.join()).collect();
         (heard, counters)
     });
+    // Stacks write the last lines at their ends.
+    logs.show(observer);
     let mut all = Vec::new();
     for counters in counters {
         match counters {
