@@ -202,6 +202,33 @@ fn web(users: usize, seconds: usize) -> String {
     )
 }
 
+/// Returns a scenario of two flows over a link that serves nothing for a second.
+fn outage() -> String {
+    r#"
+        title = "An outage"
+        duration = "20 s"
+        sample = "100 ms"
+        [topology.dumbbell]
+        rate = "10 Mbps"
+        delay = "10 ms"
+        queue = { discipline = "droptail", limit = "unlimited" }
+        [flow.a]
+        count = 2
+        from = "left"
+        to = "right"
+        controller = "vegas"
+        [[event]]
+        at = "8 s"
+        link = "bottleneck"
+        rate = "0 bps"
+        [[event]]
+        at = "9 s"
+        link = "bottleneck"
+        rate = "10 Mbps"
+        "#
+    .to_owned()
+}
+
 /// One test, since tests run concurrently and the counter is global.
 #[test]
 fn memory_is_proportional_to_flows_and_packets() {
@@ -228,6 +255,10 @@ fn memory_is_proportional_to_flows_and_packets() {
     let fluid = most("fluid", &start(10_000, "1 GB"), "fluid");
     println!("{fluid} bytes for 10 000 flows in the fluid that start one by one");
     assert!(fluid < 150_000_000, "{fluid} bytes for 10 000 fluid flows");
+    // The histories reach back over the second that bytes wait.
+    let outage = most("outage", &self::outage(), "fluid");
+    println!("{outage} bytes for an outage in the fluid");
+    assert!(outage < 12_000_000, "{outage} bytes for an outage in the fluid");
     let wide = most("wide", &fast(10_000), both);
     println!("{wide} bytes for 10 000 flows that fill 100 Gbps");
     assert!(wide < 108_500_000, "{wide} bytes for 10 000 flows");

@@ -64,6 +64,8 @@ pub(crate) struct Integration<'a, 'b> {
     /// The maximum number of queues on a path, and the longest round-trip time over empty queues.
     hops: usize,
     longest: f64,
+    /// The instant at which the histories are next extended to the queuing delays.
+    due: usize,
     pub network: Network,
     /// The largest residual of the ACK-clocked model.
     pub residual: f64,
@@ -172,6 +174,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             equations: Equations::new(classes, queues),
             hops: 0,
             longest: 0.0,
+            due: 0,
             model,
             network,
             residual: 0.0,
@@ -182,7 +185,8 @@ impl<'a, 'b> Integration<'a, 'b> {
     }
 
     /// Extends the histories to the current queuing delays, for look-ups of the sending times of
-    /// bytes. It is called often enough that queues cannot double in between.
+    /// bytes. In an outage a delay grows by the time that passes, so histories must be extended before
+    /// that time has the length of one: what they no longer have is lost.
     pub fn keep_queues(&mut self) {
         let now = (self.clock.now - 1, 1.0);
         let age = |q| {
@@ -210,6 +214,7 @@ impl<'a, 'b> Integration<'a, 'b> {
             ];
             kept.into_iter().for_each(|h| h.deepen(now));
         }
+        self.due = self.clock.now + self.clock.depth() / 4;
     }
 
     /// Returns the constant parameters of a class.
@@ -376,6 +381,9 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     /// Takes a step of length `h`, which ends at `time`.
     pub fn step(&mut self, time: f64, h: f64) {
+        if self.clock.now >= self.due {
+            self.keep_queues();
+        }
         self.clock.tick(time, h);
         let now = self.clock.now;
         if !self.clock.regular {
