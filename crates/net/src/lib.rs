@@ -68,7 +68,7 @@ use accord::traffic::Demand;
 use accord::transport::Connector;
 use accord::{File, Options, catalogue, load};
 use capture::Tap;
-use logs::Logs;
+use logs::{Kept, Logs};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
@@ -172,7 +172,8 @@ impl Net {
 
     /// Makes the network run live instead of in packets: in real time, with the stacks at both ends of a network of
     /// namespaces (Linux, as root) or, without privileges, of loopback. Then flows with `kernel` are connections of
-    /// the kernel. A verdict covers the scenario's expectations of live runs, without a capture or logs.
+    /// the kernel. A verdict covers the scenario's expectations of live runs. It has logs, which every live run keeps, and no
+    /// capture.
     #[must_use]
     pub fn live(mut self) -> Net {
         self.engine = Engine::Live;
@@ -223,16 +224,22 @@ impl Net {
         }
         let compared = points.iter().map(|scenario| compared(scenario, self.engine));
         let compared: Vec<_> = compared.collect::<Result<_, _>>()?;
-        let (mut runs, mut others) = (Vec::new(), Vec::new());
+        let (mut runs, mut others, mut kept) = (Vec::new(), Vec::new(), Vec::new());
         for (scenario, compared) in points.into_iter().zip(compared) {
             let run = |engine| accord::run(&scenario, engine, &Options::default(), &mut Quiet);
+            // A live run cannot be repeated for its logs.
+            if self.engine == Engine::Live {
+                self.carried.iter().for_each(|named| named.logs.keep());
+            }
             let made = run(self.engine)?;
+            kept.push(self.carried.iter().map(|named| named.logs.take()).collect());
             others.push(compared.into_iter().map(run).collect::<Result<Vec<_>, _>>()?);
             runs.push((scenario, made));
         }
         Ok(Outcome {
             runs,
             others,
+            kept,
             folder: self.folder,
             engine: self.engine,
             carried: self.carried,
@@ -302,6 +309,8 @@ pub struct Outcome {
     runs: Vec<(Scenario, Run)>,
     /// For each run those of other engines with which it is compared.
     others: Vec<Vec<Run>>,
+    /// For each run the logs of its stacks, if it was live.
+    kept: Vec<Vec<Kept>>,
     folder: PathBuf,
     engine: Engine,
     carried: Vec<Named>,
@@ -329,7 +338,8 @@ impl Outcome {
     /// run.
     pub fn verdict(&self) -> Result<(), Error> {
         let (mut failed, mut undecided): (Option<Failed>, Option<Error>) = (None, None);
-        for ((scenario, run), others) in self.runs.iter().zip(&self.others) {
+        for (((scenario, run), others), kept) in self.runs.iter().zip(&self.others).zip(&self.kept)
+        {
             let faults = match faults(scenario, run, others, self.engine) {
                 Ok(faults) => faults,
                 Err(why) => {
@@ -342,7 +352,7 @@ impl Outcome {
             }
             match &mut failed {
                 Some(failed) => failed.faults.extend(faults),
-                None => failed = Some(self.seize(scenario, run, faults)),
+                None => failed = Some(self.seize(scenario, run, kept, faults)),
             }
         }
         match failed {
@@ -351,14 +361,21 @@ impl Outcome {
         }
     }
 
-    /// Repeats a run to capture its packets and the logs of stacks.
-    fn seize(&self, scenario: &Scenario, run: &Run, mut faults: Vec<Fault>) -> Failed {
+    /// Repeats a run to capture its packets and the logs of stacks. Those of a live run were kept.
+    fn seize(
+        &self,
+        scenario: &Scenario,
+        run: &Run,
+        kept: &[Kept],
+        mut faults: Vec<Fault>,
+    ) -> Failed {
+        let stem = stem(scenario, run);
         if self.engine == Engine::Live {
             return Failed {
                 scenario: scenario.id.clone(),
                 faults,
                 capture: Err("a live run is not repeatable".into()),
-                logs: Ok(Vec::new()),
+                logs: self.write(kept, scenario, &stem),
                 capture_ends: None,
                 is_repeatable: true,
             };
@@ -366,11 +383,11 @@ impl Outcome {
         let mut tap = Tap::default();
         self.carried.iter().for_each(|named| named.logs.keep());
         let again = accord::sim::run(scenario, &mut tap);
+        let logs: Vec<Kept> = self.carried.iter().map(|named| named.logs.take()).collect();
         let same = again.is_ok_and(|again| again.manifest.digest == run.manifest.digest);
         for fault in &mut faults {
             fault.packet = fault.at.filter(|_| same).and_then(|at| tap.number(at));
         }
-        let stem = stem(scenario, run);
         let path = self.folder.join(format!("{stem}.pcapng"));
         let capture = match tap.write(&path) {
             Ok(()) => Ok(path),
@@ -380,21 +397,26 @@ impl Outcome {
             scenario: scenario.id.clone(),
             faults,
             capture,
-            logs: self.logs(scenario, &stem),
+            logs: self.write(&logs, scenario, &stem),
             capture_ends: tap.end(),
             is_repeatable: same,
         }
     }
 
-    /// Writes the logs of the repeated run. Returns their paths.
-    fn logs(&self, scenario: &Scenario, stem: &str) -> Result<Vec<PathBuf>, String> {
+    /// Writes the logs of a run. Returns their paths.
+    fn write(
+        &self,
+        kept: &[Kept],
+        scenario: &Scenario,
+        stem: &str,
+    ) -> Result<Vec<PathBuf>, String> {
         let mut paths = Vec::new();
-        for Named { name, stack, logs } in &self.carried {
+        for (Named { name, stack, .. }, kept) in self.carried.iter().zip(kept) {
             let flows = flows(scenario, name).map_err(|e| e.to_string())?;
             // A later name may have given some of the flows to another stack.
             let its = |flow: &&Flow| matches!(flow.carrier, Carrier::Quic(s) if ptr::eq(s, *stack));
             let names = scenario.flows[flows].iter().filter(its).map(|flow| flow.name.as_str());
-            paths.extend(logs.write(&self.folder, stem, &names.collect::<Vec<_>>())?);
+            paths.extend(logs::write(kept, &self.folder, stem, &names.collect::<Vec<_>>())?);
         }
         Ok(paths)
     }
@@ -452,6 +474,7 @@ mod tests {
         let again = network(SHORT).run()?;
         outcome.runs.extend(again.runs);
         outcome.others.extend(again.others);
+        outcome.kept.extend(again.kept);
         outcome.engine = Engine::Live;
         outcome.runs[0].1.unfit = Some("the machine was too busy".into());
         assert!(matches!(outcome.verdict(), Err(Error::Late(..))));

@@ -1,4 +1,4 @@
-//! The logs of connections, in the run that is captured.
+//! The logs of connections, in the run that is captured, and in live runs.
 
 use accord::files;
 use accord::transport::{Connect, Ends, Log, Setup};
@@ -9,12 +9,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The byte before each record of a JSON text sequence [RFC 7464 §2.2], as in qlog files.
 const RECORD: u8 = 0x1e;
 
-/// The logs of all connections of a flow or group, one after the other. `None` if they are not kept.
+/// The logs of both ends of connections, one after the other.
+pub type Kept = Vec<[Log; 2]>;
+
+/// The logs of all connections of a flow or group. `None` if they are not kept.
 #[derive(Clone, Debug, Default)]
-pub struct Logs(Arc<Mutex<Option<Vec<[Log; 2]>>>>);
+pub struct Logs(Arc<Mutex<Option<Kept>>>);
 
 impl Logs {
-    fn all(&self) -> MutexGuard<'_, Option<Vec<[Log; 2]>>> {
+    fn all(&self) -> MutexGuard<'_, Option<Kept>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -32,25 +35,34 @@ impl Logs {
         connect(&Setup { logs: pair.as_ref(), ..*setup })
     }
 
-    /// Writes the logs that are not empty, stops keeping logs and returns the paths of the files. Their
-    /// names begin with `stem`; `names` has the names of the flows of these connections, in their order.
-    pub fn write(&self, folder: &Path, stem: &str, names: &[&str]) -> Result<Vec<PathBuf>, String> {
-        let all = self.all().take().unwrap_or_default();
-        let mut paths = Vec::new();
-        for (name, pair) in names.iter().zip(all) {
-            for (log, end) in pair.iter().zip(["sender", "receiver"]) {
-                let bytes = log.take();
-                if bytes.is_empty() {
-                    continue;
-                }
-                let path = folder.join(format!("{stem}.{name}.{end}.{}", suffix(&bytes)));
-                let written: io::Result<()> = files::write(&path, &bytes);
-                written.map_err(|e| format!("{}: {e}", path.display()))?;
-                paths.push(path);
-            }
-        }
-        Ok(paths)
+    /// Stops keeping logs, and returns those of the connections since.
+    pub fn take(&self) -> Kept {
+        self.all().take().unwrap_or_default()
     }
+}
+
+/// Writes the logs that are not empty, and returns the paths of the files. Their names begin with `stem`;
+/// `names` has the names of the flows of these connections, in their order.
+pub fn write(
+    kept: &[[Log; 2]],
+    folder: &Path,
+    stem: &str,
+    names: &[&str],
+) -> Result<Vec<PathBuf>, String> {
+    let mut paths = Vec::new();
+    for (name, pair) in names.iter().zip(kept) {
+        for (log, end) in pair.iter().zip(["sender", "receiver"]) {
+            let bytes = log.take();
+            if bytes.is_empty() {
+                continue;
+            }
+            let path = folder.join(format!("{stem}.{name}.{end}.{}", suffix(&bytes)));
+            let written: io::Result<()> = files::write(&path, &bytes);
+            written.map_err(|e| format!("{}: {e}", path.display()))?;
+            paths.push(path);
+        }
+    }
+    Ok(paths)
 }
 
 /// Returns the suffix that tools expect: qlog files are sequences of JSON texts, or JSON.

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use accord_net::{Carried, Datagram, Duration, Ends, Error, Setup, Time, network};
+use std::io::Write;
 
 /// An end that sends a datagram of 100 bytes every 10 ms. The receiving end sends nothing.
 struct Clock(Time);
@@ -58,5 +59,55 @@ fn a_stack_runs_live_and_its_expectations_are_those_of_the_engine() -> Result<()
     let packets = network(text).carry("mine", ends).run()?.verdict();
     let said = packets.unwrap_err().to_string();
     assert!(said.contains("has no expectation of the packet engine"), "{said}");
+    Ok(())
+}
+
+/// An end that writes a line to its log, and gives up.
+struct Quits(Clock);
+
+impl Carried for Quits {
+    fn supply(&mut self, bytes: u64, finish: bool, now: Time) {
+        self.0.supply(bytes, finish, now);
+    }
+    fn receive(&mut self, payload: &[u8], ecn: u8, now: Time) -> bool {
+        self.0.receive(payload, ecn, now)
+    }
+    fn poll(&mut self, now: Time) -> Option<Datagram> {
+        self.0.poll(now)
+    }
+    fn next_wake(&mut self) -> Time {
+        self.0.next_wake()
+    }
+    fn on_wake(&mut self, now: Time) {
+        self.0.on_wake(now);
+    }
+    fn broken(&self) -> Option<String> {
+        Some("gave up".into())
+    }
+}
+
+/// A live run cannot be repeated, so its logs are kept from the start.
+#[test]
+fn the_logs_of_a_live_run_are_kept() -> Result<(), Error> {
+    let text = r#"
+        duration = "500 ms"
+        topology.dumbbell = { rate = "10 Mbps", delay = "5 ms" }
+        flow.mine = { from = "left", to = "right", controller = "newreno", packet = "1500 B" }
+    "#;
+    let connect = |setup: &Setup<'_>| {
+        let [sender, _] = setup.logs.ok_or("there are no logs")?;
+        sender.clone().write_all(b"hello\n").map_err(|e| e.to_string())?;
+        Ok::<Ends, String>([Box::new(Quits(Clock(Time::MAX))), Box::new(Clock(Time::MAX))])
+    };
+    let folder = tempfile::tempdir().expect("a place for temporary files");
+    let net = network(text).folder(folder.path()).carry("mine", connect);
+    let Err(Error::Failed(failed)) = net.live().run()?.verdict() else {
+        panic!("the connection broke");
+    };
+    assert!(failed.faults[0].text.ends_with("gave up"), "{failed}");
+    let [log] = &failed.logs.clone().expect("they are written")[..] else {
+        panic!("one end wrote: {failed}");
+    };
+    assert_eq!(std::fs::read_to_string(log).expect("a log"), "hello\n");
     Ok(())
 }
