@@ -58,7 +58,7 @@ SWEEP = accord.load("xia05-fig6")
         (lambda: SWEEP.stability(), ValueError, "expected point=1 to point=2"),
         (lambda: SWEEP.toml(), ValueError, "expected point=1 to point=2"),
         (lambda: DUMBBELL.run(seed=-1), ValueError, "seed.*-1"),
-        (lambda: DUMBBELL.run(seed=2**64), ValueError, "seed"),
+        (lambda: DUMBBELL.run(seed=2**63), ValueError, "seed"),
         (lambda: DUMBBELL.run(seed="a"), TypeError, "str"),
         (lambda: DUMBBELL.run(point=0), IndexError, "point 0"),
         (lambda: DUMBBELL.run(point=-1), IndexError, "point -1"),

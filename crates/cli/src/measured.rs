@@ -5,7 +5,7 @@ use crate::fail::Failure;
 use crate::output::{data, note};
 use crate::progress::at_once;
 use accord::record::{Manifest, Run, Series};
-use accord::report::{GroupOutline, Outline, UNNAMED, WHOLE, write_measured_dir};
+use accord::report::{GroupOutline, Outline, Places, UNNAMED, WHOLE, write_measured_dir};
 use accord::scenario::{Engine, Entity, Metric};
 use accord::units::{Bytes, Duration};
 use accord_import::measured::{Flow, Format, Measured, Quantity, Sample, read};
@@ -165,6 +165,7 @@ fn convert(
     let base = all.filter_map(of_rtt).fold(f64::INFINITY, f64::min);
     let mut notes = vec![format!("{title}: not a run of Accord")];
     notes.extend(measured.remarks);
+    notes.extend(idle(&measured.flows, &series));
     let manifest = Manifest {
         engine: Engine::Live,
         version: env!("CARGO_PKG_VERSION").into(),
@@ -188,10 +189,34 @@ fn convert(
         links: Vec::new(),
         aggregates: Vec::new(),
         counted,
+        places: Places::default(),
         packet_bytes: packet,
         round_trip_s: if base.is_finite() { base } else { 0.0 },
     };
     Ok((outline, Run { notes, ..Run::new(manifest, time, series) }))
+}
+
+/// The share of the largest flow's data below which a flow counts as idle, such as iperf3's control connection.
+const IDLE: f64 = 0.01;
+
+/// Returns a note on the flows that carried hardly any data: means over the group count them.
+fn idle(flows: &[Flow], series: &[Series]) -> Option<String> {
+    let data = |id: usize| -> f64 {
+        let of = |s: &&Series| s.entity == Entity::Flow(id) && s.metric == Metric::Throughput;
+        let values = series.iter().find(of).map_or(&[][..], |s| &s.values);
+        values.iter().filter(|v| !v.is_nan()).sum()
+    };
+    let all: Vec<f64> = (0..flows.len()).map(data).collect();
+    let most = all.iter().copied().fold(0.0, f64::max);
+    let idle = all.iter().enumerate().filter(|(_, sum)| **sum < IDLE * most);
+    let names: Vec<&str> = idle.map(|(id, _)| flows[id].name.as_str()).collect();
+    let (first, others) = names.split_first()?;
+    let more =
+        if others.is_empty() { String::new() } else { format!(" and {} others", others.len()) };
+    Some(format!(
+        "{first}{more} carried less than {:.0} % of the data of the largest flow, and count as flows in means: leave them out by a filter if they are control connections",
+        100.0 * IDLE
+    ))
 }
 
 /// The bytes of IP and of TCP with time stamps.

@@ -83,6 +83,7 @@ fn wrong_properties_and_ranges_are_refused() {
         ("utilisation > much", "seed=1..2", "\"much\" is not a value"),
         ("utilisation of nothing > 0.8", "seed=1..2", "nothing"),
         ("utilisation > 3 ms", "seed=1..2", "not a ratio"),
+        ("utilisation > 80", "seed=1..2", "never holds: utilisation is at most 100"),
         ("utilisation > 0.8", "seed", "is not an axis"),
         ("utilisation > 0.8", "link.bottleneck.delay=1 ms..2 Mbps", "do not fit together"),
         ("utilisation > 0.8", "link.nothing.rate=1 Mbps..2 Mbps", "nothing"),

@@ -398,3 +398,60 @@ fn theory_without_an_equilibrium_has_no_value() {
     let error = row["error"].as_f64().expect("relative to the fluid");
     assert!((value(1) / value(0) - 1.0 - error).abs() < 1e-9, "{row}");
 }
+
+/// A phase without an equilibrium within the window: theory has no mean of a flow that is active in it, and that of one
+/// that has stopped.
+#[test]
+fn theory_has_no_means_over_a_gap() {
+    let text = r#"
+        duration = "20 s"
+        steady = ["10 s", "20 s"]
+        [link]
+        ab = { from = "a", to = "b", rate = "10 Mbps", delay = "10 ms" }
+        [flow]
+        stops = { from = "a", to = "b", controller = "none", demand = { constant = "2 Mbps" }, stop = "14 s" }
+        stays = { from = "a", to = "b", controller = "monaco" }
+        fills = { from = "a", to = "b", controller = "cubic", start = "16 s", stop = "17 s" }
+    "#;
+    let users = "h = { from = \"a\", to = \"b\", controller = \"newreno\", count = 2, start = \"15 s\", record = \"group\" }";
+    let dir = folder(&[("gap.toml", text), ("group.toml", &(text.to_owned() + users))]);
+    let mean = |file: &str, name: &str| {
+        let args = ["run", file, "-e", "theory,packet", "--json"];
+        let json = accord(dir.path(), &args).with(0).json();
+        let rows = json["points"][0]["means"].as_array().expect("rows").clone();
+        let is = |row: &&Value| row["quantity"] == "throughput" && row["group"] == name;
+        let row = rows.iter().find(is).unwrap_or_else(|| panic!("no {name}: {json:#}"));
+        let values = row["values"].as_array().expect("values");
+        values.iter().find(|v| v["column"] == "theory").and_then(|v| v["mean"].as_f64())
+    };
+    assert_eq!(mean("gap.toml", "stops"), Some(2e6));
+    assert_eq!(mean("gap.toml", "stays"), None);
+    assert_eq!(mean("group.toml", "h"), None);
+}
+
+/// Means are over whole samples, and the heading says over which.
+#[test]
+fn the_heading_has_the_samples_of_the_means() {
+    let text = r#"
+        duration = "10 s"
+        sample = "3 s"
+        steady = ["5 s", "10 s"]
+        [link]
+        ab = { from = "a", to = "b", rate = "100 Mbps", delay = "1 ms" }
+        [flow]
+        x = { from = "a", to = "b", controller = "none", demand = { constant = "5 Mbps" } }
+    "#;
+    let short = text
+        .replace("10 s", "1 ms")
+        .replace("3 s", "100 us")
+        .replace("5 s", "500 us")
+        .replace("rate = \"100 Mbps\", delay = \"1 ms\"", "rate = \"10 Gbps\", delay = \"1 us\"")
+        .replace("5 Mbps", "5 Gbps");
+    let dir = folder(&[("long.toml", text), ("short.toml", &short)]);
+    for (file, heading) in
+        [("long.toml", "Means over 6–9 s"), ("short.toml", "Means over 0.0005–0.001 s")]
+    {
+        let ended = accord(dir.path(), &["run", file, "-e", "packet"]).with(0);
+        assert!(ended.stdout.contains(heading), "{}", ended.stdout);
+    }
+}

@@ -184,7 +184,7 @@ fn another_command_takes_nothing() {
 /// are shown in the order of the command.
 #[test]
 fn experiments_are_resumed() {
-    let (long, short) = ("low02-fig5", "ple03-fig6");
+    let (long, short) = ("xia03-fig4", "ple03-fig6");
     let dir = folder(&[]);
     let args = ["reproduce", long, short, "-o", "all"];
     let child = on("2", dir.path(), &args).spawn().unwrap();
@@ -198,7 +198,7 @@ fn experiments_are_resumed() {
     let ended = accord(dir.path(), &args);
     let line = format!("{short}: 4 of 4 runs were done before the interruption; resuming");
     assert!(ended.stderr.lines().any(|l| l == line), "{ended:#?}");
-    assert_eq!(names(&dir.path().join("all")), [long, short]);
+    assert_eq!(names(&dir.path().join("all")), [short, long]);
     assert!(files(&dir.path().join("all").join(short)) == before);
     let at = |id| ended.stdout.find(&format!("{id}: "));
     assert!(at(long) < at(short), "{ended:#?}");

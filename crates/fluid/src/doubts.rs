@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 
 /// The fraction of a queue or a round trip above which an omission is worth a note.
 const COARSE: f64 = 0.05;
+/// The fraction of a queue's arrivals above which those that it drops are worth a note.
+const DROPPED: f64 = 0.01;
 /// The window in packets below which half of it is too few for a fast retransmit.
 const SMALL: f64 = 8.0;
 /// The round-trip time above which a measured base is worth a note, in seconds.
@@ -25,6 +27,7 @@ impl Model<'_> {
         let s = self.scenario;
         let mean = |metric, entity| run.mean(metric, entity, s.steady);
         let of_flow = |metric, f: usize| mean(metric, Entity::Flow(f));
+        self.behind_drops(&mean, notes);
         let mut groups = BTreeSet::new();
         let (mut acks, mut data) = (vec![0.0; s.links.len()], vec![0.0; s.links.len()]);
         let mut sizes = vec![(f64::INFINITY, 0.0f64); s.links.len()];
@@ -73,6 +76,33 @@ impl Model<'_> {
                     link.name,
                     100.0 * largest / backlog
                 ));
+            }
+        }
+    }
+
+    /// Adds notes on queues that count bytes which a queue before them drops.
+    fn behind_drops(&self, mean: &impl Fn(Metric, Entity) -> Option<f64>, notes: &mut Notes) {
+        let links = &self.scenario.links;
+        let dropped = |l: usize| {
+            let of = |metric| mean(metric, Entity::Link(l)).unwrap_or(0.0);
+            of(Metric::Drops) / of(Metric::Arrivals).max(f64::MIN_POSITIVE)
+        };
+        let mut seen = BTreeSet::new();
+        for class in &self.classes {
+            let path = &self.scenario.flows[class.members[0]].path;
+            let queues: Vec<usize> =
+                path.iter().copied().filter(|l| self.queues.contains(l)).collect();
+            for pair in queues.windows(2) {
+                let (l, next) = (pair[0], pair[1]);
+                let share = dropped(l);
+                if share > DROPPED && seen.insert((l, next)) {
+                    notes.add_of("behind drops", &links[next].name, share, format!(
+                        "{} drops {:.1} % of its arrivals, which load {} all the same here, and are served there in place of others",
+                        links[l].name,
+                        100.0 * share,
+                        links[next].name
+                    ));
+                }
             }
         }
     }

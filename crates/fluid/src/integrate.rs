@@ -64,7 +64,7 @@ pub(crate) struct Integration<'a, 'b> {
     /// The maximum number of queues on a path, and the longest round-trip time over empty queues.
     hops: usize,
     longest: f64,
-    /// The instant at which the histories are next extended to the queuing delays.
+    /// The instant at which the histories will begin with the bytes that leave now.
     due: usize,
     pub network: Network,
     /// The largest residual of the ACK-clocked model.
@@ -184,9 +184,14 @@ impl<'a, 'b> Integration<'a, 'b> {
         Ok(integration)
     }
 
+    /// Returns true if what the histories have of the bytes that left at the last call of
+    /// [`keep_queues`](Self::keep_queues) is about to be overwritten.
+    pub fn is_due(&self) -> bool {
+        self.clock.now >= self.due
+    }
+
     /// Extends the histories to the current queuing delays, for look-ups of the sending times of
-    /// bytes. In an outage a delay grows by the time that passes, so histories must be extended before
-    /// that time has the length of one: what they no longer have is lost.
+    /// bytes.
     pub fn keep_queues(&mut self) {
         let now = (self.clock.now - 1, 1.0);
         let age = |q| {
@@ -214,7 +219,10 @@ impl<'a, 'b> Integration<'a, 'b> {
             ];
             kept.into_iter().for_each(|h| h.deepen(now));
         }
-        self.due = self.clock.now + self.clock.depth() / 4;
+        let clock = &self.clock;
+        let back = self.longest + self.hops as f64 * queued;
+        let (place, _) = clock.place(clock.time(clock.now) - back);
+        self.due = clock.now + (place - clock.oldest()).max(1);
     }
 
     /// Returns the constant parameters of a class.
@@ -381,9 +389,6 @@ impl<'a, 'b> Integration<'a, 'b> {
 
     /// Takes a step of length `h`, which ends at `time`.
     pub fn step(&mut self, time: f64, h: f64) {
-        if self.clock.now >= self.due {
-            self.keep_queues();
-        }
         self.clock.tick(time, h);
         let now = self.clock.now;
         if !self.clock.regular {

@@ -110,10 +110,12 @@ impl<const N: usize> Table<N> {
     }
 }
 
-/// The state at the last sample.
+/// The state at the last sample, or since: bytes that arrive are counted between samples too.
 #[derive(Clone, Default)]
 struct Last {
     sent: f64,
+    /// The bytes that have arrived since the last sample.
+    arrived: f64,
     /// The sending time of the byte that arrived last, and the bytes sent by then.
     until: f64,
     due: f64,
@@ -141,7 +143,7 @@ struct Passed {
     left: f64,
     /// The queue's counters at `entered` and `left`; `None` on a new path.
     counters: Option<[Entries; 2]>,
-    /// The capacity of the wire since the last sample, in bytes.
+    /// The capacity of the wire since the last count, in bytes.
     room: f64,
 }
 
@@ -218,15 +220,20 @@ impl Recorder {
         }
     }
 
+    /// Counts the bytes that have arrived, while the histories have the curves since the last call.
+    pub fn count(&mut self, run: &mut Integration<'_, '_>, time: f64) {
+        self.arrivals(run, &mut Passages(vec![None; run.queues.len()]), time);
+    }
+
     /// Takes a sample.
     pub fn sample(&mut self, run: &mut Integration<'_, '_>, time: f64) {
-        run.keep_queues();
         let period = time - self.since;
         self.since = time;
         self.time.push(time);
         let passages = &mut Passages(vec![None; run.queues.len()]);
-        let arrived = self.arrivals(run, passages, time);
-        for (k, arrived) in arrived.into_iter().enumerate() {
+        self.arrivals(run, passages, time);
+        for k in 0..run.flows.len() {
+            let arrived = std::mem::take(&mut self.last[k].arrived);
             let accumulation = self.accumulation(k, run, passages, time);
             self.flow(k, run, period, arrived, accumulation);
         }
@@ -254,13 +261,9 @@ impl Recorder {
         }
     }
 
-    /// Returns the bytes that arrived at the sink since the last sample, for a flow of each class.
-    fn arrivals(
-        &mut self,
-        run: &Integration<'_, '_>,
-        passages: &mut Passages,
-        time: f64,
-    ) -> Vec<f64> {
+    /// Counts the bytes that arrived at the sink since the last call, for a flow of each class.
+    fn arrivals(&mut self, run: &mut Integration<'_, '_>, passages: &mut Passages, time: f64) {
+        run.keep_queues();
         let mut pending = vec![0.0; run.queues.len()];
         let mut room = vec![0.0f64; run.queues.len()];
         for k in 0..run.flows.len() {
@@ -273,22 +276,20 @@ impl Recorder {
                 room[hop.queue] = room[hop.queue].max(passed.room);
             }
         }
-        let mut arrivals = vec![0.0; run.flows.len()];
-        for (k, arrived) in arrivals.iter_mut().enumerate() {
-            let path = &run.network.paths[k];
+        for (last, path) in self.last.iter_mut().zip(&run.network.paths) {
             let mut part = 1.0f64;
             for hop in &path.hops[..path.forward] {
                 if pending[hop.queue] > room[hop.queue] {
                     part = part.min(room[hop.queue] / pending[hop.queue]);
                 }
             }
-            let waiting = &mut self.last[k].waiting;
-            *arrived = part * *waiting;
-            *waiting -= *arrived;
+            let arrived = part * last.waiting;
+            last.arrived += arrived;
+            last.waiting -= arrived;
         }
         // Withheld bytes of finished flows use the remaining capacity.
-        for (k, arrived) in arrivals.iter_mut().enumerate() {
-            let (path, last) = (&run.network.paths[k], &mut self.last[k]);
+        for (k, last) in self.last.iter_mut().enumerate() {
+            let path = &run.network.paths[k];
             if run.flows[k].active || last.withheld <= 0.0 {
                 continue;
             }
@@ -298,9 +299,8 @@ impl Recorder {
             let more = hops().map(left).fold(last.withheld, f64::min).max(0.0);
             hops().for_each(|hop| pending[hop.queue] += more * many(hop));
             last.withheld -= more;
-            *arrived += more;
+            last.arrived += more;
         }
-        arrivals
     }
 
     /// Advances the service curve of a class's path to `time`, and returns the bytes that become

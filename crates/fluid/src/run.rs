@@ -130,6 +130,9 @@ fn integrate(
                     state.start_within(class, at.as_secs_f64());
                 }
                 state.step(ends, h);
+                if state.is_due() {
+                    recorder.count(&mut state, ends);
+                }
                 steps += 1;
                 if steps.is_multiple_of(4096) {
                     observer.progress(from)?;

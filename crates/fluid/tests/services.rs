@@ -177,3 +177,47 @@ fn a_short_buffer_takes_no_contract_where_a_loss_halves_what_is_queued() {
     let (halved, kept) = (rate("window"), rate("accumulation"));
     assert!(halved < 7.0 && kept > 7.9, "{halved} and {kept} Mbps");
 }
+
+/// A sample of 100 ms is hundreds of histories of this path long. What arrives is counted before it is forgotten, from
+/// the first sample on, after a change of the path, and for a transfer of 16 ms.
+#[test]
+fn samples_may_be_longer_than_histories() {
+    let constant = "duration = \"1 s\"\nsample = \"100 ms\"\n[link]\n\
+         ab = { from = \"a\", to = \"b\", rate = \"1 Gbps\", delay = \"10 us\" }\n\
+         ac = { from = \"a\", to = \"c\", rate = \"1 Gbps\", delay = \"10 us\" }\n\
+         cb = { from = \"c\", to = \"b\", rate = \"1 Gbps\", delay = \"10 us\" }\n\
+         [flow.x]\nfrom = \"a\"\nto = \"b\"\ncontroller = \"none\"\ndemand = { constant = \"990 Mbps\" }\n\
+         [[event]]\nat = \"500 ms\"\nflow = \"x\"\npath = [\"a\", \"c\", \"b\"]\n";
+    let (_, run) = fluid(constant);
+    let rates = &run.series(Metric::Throughput, Entity::Flow(0)).expect("it is recorded").values;
+    assert_eq!(rates.len(), 10);
+    for rate in rates {
+        assert!((rate / 990e6 - 1.0).abs() < 2e-3, "{rates:?}");
+    }
+    let short = "duration = \"1 s\"\nsample = \"100 ms\"\n[link]\n\
+         ab = { from = \"a\", to = \"b\", rate = \"10 Gbps\", delay = \"10 us\", queue = { discipline = \"droptail\", limit = \"1 MB\" } }\n\
+         [flow]\nlong = { from = \"a\", to = \"b\", controller = \"monaco\" }\n\
+         short = { from = \"a\", to = \"b\", controller = \"monaco\", demand = { size = \"10 MB\" }, start = \"600 ms\" }\n";
+    let (_, run) = fluid(short);
+    let rates = &run.series(Metric::Throughput, Entity::Flow(1)).expect("it is recorded").values;
+    assert!((rates[6] / 800e6 - 1.0).abs() < 1e-4, "10 MB in 100 ms: {rates:?}");
+    assert!(rates[7..].iter().all(|rate| rate.is_nan() || *rate < 1.0), "{rates:?}");
+}
+
+/// The next queue counts what a queue before it drops, and the run says so.
+#[test]
+fn drops_that_load_the_next_queue_have_a_note() {
+    let text = |first: u32| {
+        format!(
+            "duration = \"5 s\"\n[link]\n\
+             ab = {{ from = \"a\", to = \"b\", rate = \"{first} Mbps\", delay = \"10 ms\", queue = {{ discipline = \"droptail\", limit = \"100 KB\" }} }}\n\
+             bc = {{ from = \"b\", to = \"c\", rate = \"9 Mbps\", delay = \"10 ms\", queue = {{ discipline = \"droptail\", limit = \"100 KB\" }} }}\n\
+             [flow.x]\nfrom = \"a\"\nto = \"c\"\ncontroller = \"none\"\ndemand = {{ constant = \"20 Mbps\" }}\n"
+        )
+    };
+    for (first, says) in [(10, true), (30, false)] {
+        let (_, run) = fluid(&text(first));
+        let said = run.notes.iter().any(|note| note.contains("load bc all the same"));
+        assert_eq!(said, says, "{first} Mbps: {:?}", run.notes);
+    }
+}

@@ -27,6 +27,7 @@ use crate::fabric::make_room;
 use crate::namespace::Namespace;
 use crate::quality::quality;
 use crate::quic::{self, Logs};
+use crate::riders;
 use crate::run::kernels;
 use crate::thread::{LONGEST_WAIT, sharpen, used};
 use crate::{Carried, Emulated, LiveError, Programs, Way};
@@ -292,12 +293,13 @@ fn read(bytes: &[u8]) -> Option<(u8, Connection)> {
 
 /// Runs programs over a scenario for [`crate::emulate`].
 pub fn emulate(
-    scenario: &Scenario,
+    written: &Scenario,
     ways: &[Way],
     programs: &Programs,
     observer: &mut dyn Observer,
 ) -> Result<Emulated, LiveError> {
     let [first, far, ..] = &programs.ends[..] else { panic!("an emulation has two ends") };
+    let scenario = &*riders::on_real_hosts(written);
     check(scenario)?;
     let mtu = scenario.flows[ways[0].flows[0]].packet.get();
     let leads_out = far.line.is_none() && far.join.is_none();
@@ -446,7 +448,7 @@ pub fn emulate(
         }
         let how = ends::described(&programs.ends);
         let times = [ended.min(at), at];
-        let (scenario, mut run) = record(scenario, ways, collector, &counters, &how, times);
+        let (scenario, mut run) = record(written, ways, collector, &counters, &how, times);
         run.notes.extend(connected);
         let (notes, unfit) = deciders::notes(&deciders.finish()?);
         run.notes.extend(notes);

@@ -13,8 +13,17 @@ const MTU: std::ops::RangeInclusive<u64> = 576..=9000;
 /// The parameters of a tunnel's controller that a site file sets.
 pub const SET: [&str; 2] = ["target", "loss"];
 
-/// Returns the scenario with flows in tunnels as connections of the kernel, and with hosts that take
-/// no time for a packet: real ones have a processing time of their own.
+/// Returns the scenario with hosts that take no time for a packet: real ones have a processing time of their own.
+pub fn on_real_hosts(scenario: &Scenario) -> Cow<'_, Scenario> {
+    if scenario.flows.iter().all(|flow| flow.processing.is_zero()) {
+        return Cow::Borrowed(scenario);
+    }
+    let mut real = scenario.clone();
+    real.flows.iter_mut().for_each(|flow| flow.processing = Duration::ZERO);
+    Cow::Owned(real)
+}
+
+/// Returns the scenario on real hosts, with flows in tunnels as connections of the kernel.
 ///
 /// # Errors
 ///
@@ -24,13 +33,12 @@ pub fn carried<'a>(
     scenario: &'a Scenario,
     setting: &Setting,
 ) -> Result<Cow<'a, Scenario>, LiveError> {
-    let takes_time = scenario.flows.iter().any(|flow| !flow.processing.is_zero());
-    if !scenario.has_tunnels() && !takes_time {
-        return Ok(Cow::Borrowed(scenario));
+    let real = on_real_hosts(scenario);
+    if !scenario.has_tunnels() {
+        return Ok(real);
     }
-    let mut carried = scenario.clone();
+    let mut carried = real.into_owned();
     for flow in &mut carried.flows {
-        flow.processing = Duration::ZERO;
         if flow.tunnel.is_some() {
             tunnel(flow, setting)?;
         } else if let (Some(tunnel), Carrier::Ours) = (flow.through, &flow.carrier) {

@@ -269,22 +269,56 @@ impl Run {
         })
     }
 
-    /// Returns true if theory has no equilibrium in a part of `window` in which the link works. The mean over the
-    /// rest is not that over the window. (A flow without a value is not active.)
+    /// Returns true if theory has no equilibrium in a part of `window` in which the link works or the flow is
+    /// active. The mean over the rest is not that over the window.
     fn lacks_equilibrium(&self, metric: Metric, entity: Entity, window: Window) -> bool {
-        if self.manifest.engine != Engine::Theory || !matches!(entity, Entity::Link(_)) {
+        if self.manifest.engine != Engine::Theory {
             return false;
         }
         let recorded = match metric.fold() {
             Fold::Ratio(over, _) => over,
             _ => metric,
         };
-        let series = [recorded, Metric::LinkRate].map(|metric| self.series(metric, entity));
-        let [Some(values), Some(rates)] = series else {
+        let Some(values) = self.series(recorded, entity) else {
             return false;
         };
-        let mut pairs = self.within(window).map(|i| (values.values[i], rates.values[i]));
-        pairs.any(|(value, rate)| value.is_nan() && rate > 0.0)
+        if matches!(entity, Entity::Link(_)) {
+            let Some(rates) = self.series(Metric::LinkRate, entity) else {
+                return false;
+            };
+            return self.within(window).any(|i| values.values[i].is_nan() && rates.values[i] > 0.0);
+        }
+        // A flow without a value is not active, or has no equilibrium: it is active where it was before or is
+        // after.
+        let within = self.within(window);
+        let Some(unsolved) =
+            self.unsolved().filter(|unsolved| within.clone().any(|i| unsolved(&i)))
+        else {
+            return false;
+        };
+        let mut is_active = false;
+        let mut lacks = |i: usize| {
+            if unsolved(&i) {
+                return is_active && within.contains(&i);
+            }
+            is_active = !values.values[i].is_nan();
+            false
+        };
+        let all = 0..self.time.len();
+        all.clone().any(&mut lacks) || all.rev().any(lacks)
+    }
+
+    /// Returns true if theory has an equilibrium in all of `window`.
+    pub fn is_solved(&self, window: Window) -> bool {
+        self.unsolved().is_none_or(|unsolved| !self.within(window).any(|i| unsolved(&i)))
+    }
+
+    /// Returns whether theory has no equilibrium at a sample: the first link works, and has no value of its queue.
+    fn unsolved(&self) -> Option<impl Fn(&usize) -> bool> {
+        let first = self.series.partition_point(|s| s.entity < Entity::Link(0));
+        let rates = self.series[first..].iter().find(|s| s.metric == Metric::LinkRate)?;
+        let queue = &self.series(Metric::Backlog, rates.entity)?.values;
+        Some(move |i: &usize| queue[*i].is_nan() && rates.values[*i] > 0.0)
     }
 
     /// Returns the values in `window`: the samples of a series that were observed and not skipped, or one

@@ -8,8 +8,10 @@ use accord_scenario::{
     Across, Change, Engine, Entity, Expectation, Metric, MetricUnit, Of, Over, QUANTILES, Recorded,
     Scenario, Table, Window,
 };
-use accord_units::Time;
+use accord_units::{Duration, Time};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The part of a scenario that a comparison uses. It is small enough to be stored with the series,
 /// and suffices to compare runs of different scenarios by name.
@@ -44,6 +46,20 @@ pub struct Outline {
     /// [`WHOLE`].
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub counted: String,
+    /// The places of groups, which are found at the first use.
+    #[serde(skip)]
+    pub places: Places,
+}
+
+/// The index and the first flow of each group, by name: thousands of groups are looked up for each quantity.
+#[derive(Clone, Debug, Default)]
+pub struct Places(OnceLock<BTreeMap<String, (usize, usize)>>);
+
+/// It is derived from the groups.
+impl PartialEq for Places {
+    fn eq(&self, _: &Places) -> bool {
+        true
+    }
 }
 
 /// The words for data packets with all headers.
@@ -128,6 +144,7 @@ impl Outline {
                 .collect(),
             aggregates: scenario.aggregates.clone(),
             counted: String::new(),
+            places: Places::default(),
             packet_bytes: (scenario.flows.iter()).map(|f| f.packet.as_f64()).fold(0.0, f64::max),
         }
     }
@@ -140,14 +157,31 @@ impl Outline {
         }
     }
 
+    /// Returns the index and the first flow of a group.
+    fn place(&self, group: &str) -> Option<(usize, usize)> {
+        let places = self.places.0.get_or_init(|| {
+            let mut first = 0;
+            let place = |(i, group): (usize, &GroupOutline)| {
+                let place = (i, first);
+                first += group.flows.len();
+                (group.name.clone(), place)
+            };
+            // The first of several groups of one name counts.
+            let places: Vec<_> = self.groups.iter().enumerate().map(place).collect();
+            places.into_iter().rev().collect()
+        });
+        places.get(group).copied()
+    }
+
     /// Returns the entities that have a group's series: its flows, or the group itself.
     pub(crate) fn series_of(&self, group: usize) -> Vec<Entity> {
-        if self.groups[group].as_one {
-            return vec![Entity::Group(group)];
+        let outline = &self.groups[group];
+        match self.place(&outline.name) {
+            Some((_, first)) if !outline.as_one => {
+                (first..first + outline.flows.len()).map(Entity::Flow).collect()
+            }
+            _ => vec![Entity::Group(group)],
         }
-        let first: usize = self.groups[..group].iter().map(|g| g.flows.len()).sum();
-        let flows = first..first + self.groups[group].flows.len();
-        flows.map(Entity::Flow).collect()
     }
 
     /// Returns the entities of a row's subject that have a metric, by name: the flows of a group, the
@@ -155,7 +189,7 @@ impl Outline {
     fn entities(&self, subject: &Subject, metric: Metric) -> Option<Vec<Entity>> {
         Some(match subject {
             Subject::Group(name) => {
-                let i = self.groups.iter().position(|g| g.name == *name)?;
+                let (i, _) = self.place(name)?;
                 if metric.of() == Of::Group { vec![Entity::Group(i)] } else { self.series_of(i) }
             }
             Subject::Link(name) => {
@@ -476,13 +510,36 @@ fn subjects(columns: &[Column]) -> Vec<Subject> {
     subjects
 }
 
+/// Returns the part of the run over which the means of a column are: whole samples, of which most lies in the steady
+/// part.
+pub(crate) fn covered(column: &Column) -> Window {
+    let steady = column.outline.steady();
+    let Some(run) = column.runs.first().filter(|run| run.only_over.is_none()) else {
+        return steady;
+    };
+    let samples = run.within(steady);
+    if samples.is_empty() {
+        return steady;
+    }
+    let period = Duration::from_secs_f64(run.time[0]);
+    let at = |sample: usize| Time::from_secs_f64(run.time[sample]);
+    let (start, end) =
+        (Time::ZERO + at(samples.start).since(Time::ZERO + period), at(samples.end - 1));
+    // Times in seconds are off by some picoseconds.
+    let near = |a: Time, b: Time| a.since(b).max(b.since(a)) < Duration::from_ns(1);
+    Window {
+        start: if near(start, steady.start) { steady.start } else { start },
+        end: if near(end, steady.end) { steady.end } else { end },
+    }
+}
+
 /// Returns the part of the steady window in which flows of a group are active. Their means are over that part alone.
 /// Returns `None` if it is the whole window, or if it is not known.
 pub(crate) fn active(column: &Column, group: &Subject) -> Option<Window> {
     let run = column.runs.first().filter(|run| run.only_over.is_none())?;
     let flows = column.outline.entities(group, Metric::Throughput)?;
     let series: Vec<_> = flows.iter().filter_map(|f| run.series(Metric::Throughput, *f)).collect();
-    let is_active = |i: &usize| run.is_skipped(*i) || series.iter().any(|s| !s.values[*i].is_nan());
+    let is_active = |i: &usize| series.iter().any(|s| !s.values[*i].is_nan());
     let (mut window, all) = (column.outline.steady(), run.within(column.outline.steady()));
     let (first, last) = (all.clone().find(is_active)?, all.clone().rfind(is_active)?);
     if first == all.start && last + 1 == all.end {

@@ -52,8 +52,8 @@ pub use cells::{Cells, Markup};
 pub use check::{Check, checks, checks_by, checks_of_runs, figure_values};
 pub use class::Class;
 pub use compare::{
-    Column, DERIVED, GroupOutline, LinkOutline, Outline, Row, Subject, WHOLE, all_rows, columns,
-    mean_of, rows, with_values,
+    Column, DERIVED, GroupOutline, LinkOutline, Outline, Places, Row, Subject, WHOLE, all_rows,
+    columns, mean_of, rows, with_values,
 };
 pub use declared::{LAW_AXIS, OUR_LAW, Open, PaperFigure, PaperLaw, Papers, Permitted};
 pub use estimate::Estimate;

@@ -243,10 +243,13 @@ pub fn few(notes: &[String], most: usize) -> Vec<String> {
     few
 }
 
-/// A part of a run: "20–30 s".
+/// A part of a run: "20–30 s". Times have three decimals, and more in a short part.
 pub fn window(window: Window) -> String {
+    let span = window.end.since(window.start).as_secs_f64();
+    let places =
+        if span > 0.0 { (2.0 - span.log10().floor()).clamp(3.0, 12.0) as usize } else { 3 };
     let seconds = |t: accord_units::Time| {
-        let text = format!("{:.3}", t.as_secs_f64());
+        let text = format!("{:.places$}", t.as_secs_f64());
         text.trim_end_matches('0').trim_end_matches('.').to_string()
     };
     format!("{}–{} s", seconds(window.start), seconds(window.end))

@@ -2,7 +2,7 @@
 
 use crate::check::{Check, by_expectation, engines, figure, worst};
 use crate::class::Class;
-use crate::compare::{Column, Outline, Row, Subject, active, columns, rows, with_values};
+use crate::compare::{Column, Outline, Row, Subject, active, columns, covered, rows, with_values};
 use crate::show;
 use crate::style::Style;
 use crate::transfers::{HEADINGS, TransferRow, transfer_rows};
@@ -336,10 +336,10 @@ fn subject(columns: &[Column], subject: &Subject) -> String {
     }
 }
 
-/// Returns the time of the means in `rows`: the steady parts of columns, each once, and the parts in which groups
+/// Returns the time of the means in `rows`: the parts that columns average, each once, and the parts in which groups
 /// are active that start later or end earlier, "15–30 s (a over 15–20 s)".
 pub(crate) fn windows(columns: &[Column], rows: &[Row]) -> String {
-    let texts: Vec<String> = columns.iter().map(|c| show::window(c.outline.steady())).collect();
+    let texts: Vec<String> = columns.iter().map(|c| show::window(covered(c))).collect();
     let steady = show::once(texts.iter().map(String::as_str)).join(", ");
     let groups = show::once(rows.iter().filter_map(|row| match &row.of {
         Subject::Group(name) => Some(name.as_str()),
@@ -347,7 +347,13 @@ pub(crate) fn windows(columns: &[Column], rows: &[Row]) -> String {
     }));
     let parts = groups.into_iter().filter_map(|group| {
         let of = Subject::Group(group.into());
-        let part = columns.iter().find_map(|column| active(column, &of))?;
+        // Where theory has no equilibrium, flows that are active lack values as well.
+        let is_whole = |c: &&Column| {
+            c.runs.iter().all(|run| {
+                run.manifest.engine != Engine::Theory || run.is_solved(c.outline.steady())
+            })
+        };
+        let part = columns.iter().filter(is_whole).find_map(|column| active(column, &of))?;
         Some(format!("{} over {}", show::name(group, 26), show::window(part)))
     });
     let mut parts: Vec<String> = parts.collect();

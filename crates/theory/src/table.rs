@@ -110,10 +110,10 @@ impl<'a> Table<'a> {
         for g in scenario.recorded_groups() {
             let id = Entity::Group(g);
             let flows = || scenario.groups[g].flows.clone();
-            // The sum is over the flows that are active.
+            // The sum is over the flows that are active. Without any it is 0, not -0.
             let sum = |of: &[f64]| {
                 let there = flows().map(|f| of[f]).filter(|v| !v.is_nan());
-                there.sum::<f64>()
+                there.sum::<f64>() + 0.0
             };
             add(id, Metric::Throughput, &|e| sum(&e.rate) * 8.0);
             add(id, Metric::Goodput, &|e| sum(&e.rate) * 8.0);

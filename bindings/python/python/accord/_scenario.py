@@ -347,8 +347,8 @@ def skips_steady(skip: Skip | None, engines: Iterable[str]) -> bool:
 
 
 def _seed(seed: int | None) -> int | None:
-    if seed is not None and not 0 <= (seed := whole("seed", seed)) < 2**64:
-        raise ValueError(f"seed: expected a whole number from 0 to 2^64 - 1, got {seed}")
+    if seed is not None and not 0 <= (seed := whole("seed", seed)) < 2**63:
+        raise ValueError(f"seed: expected a whole number from 0 to 2^63 - 1, got {seed}")
     return seed
 
 

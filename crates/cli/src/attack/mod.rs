@@ -59,6 +59,7 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     // The entities of the property must exist.
     let points = file.points(catalogue, None);
     property.settle(&points.map_err(|errors| errors.map(|e| place_of(e, args)))?[0]);
+    property.check()?;
     let ranges = ranges::of(&args.vary, &original, &file)?;
     let id = format!("attack-{}", original.id);
     let path = args.output.clone().unwrap_or_else(|| Path::new(&id).with_extension("toml"));

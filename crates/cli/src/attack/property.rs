@@ -69,6 +69,20 @@ impl Property {
         }
     }
 
+    /// Fails if no run can have the property.
+    pub fn check(&self) -> Result<(), Failure> {
+        let most = self.metric.row().most.filter(|most| self.at_least && self.bound > *most);
+        most.map_or(Ok(()), |most| {
+            let failure = Failure::new(format!(
+                "\"{}\" never holds: {} is at most {}",
+                self.given,
+                self.metric,
+                quantity(most, self.metric.unit())
+            ));
+            Err(failure.hint("a share has a unit, such as 80 %"))
+        })
+    }
+
     /// Returns the property as the list of expectations of a scenario file.
     pub fn expectation(&self, engine: Engine) -> String {
         let bound = if self.at_least { "at_least" } else { "at_most" };

@@ -91,6 +91,12 @@ pub fn ways(ends: &[End]) -> Vec<(String, Way)> {
 
 /// Returns the path of a namespace that is joined.
 fn path(name: &str) -> Result<PathBuf, Failure> {
+    if name.is_empty() {
+        let failure = Failure::new("--join has no name of a namespace");
+        return Err(
+            failure.hint("--join NAME of `ip netns`, --join PID, or --join /proc/PID/ns/net")
+        );
+    }
     let path = match name.parse::<u32>() {
         Ok(process) => format!("/proc/{process}/ns/net").into(),
         Err(_) if name.contains('/') => PathBuf::from(name),

@@ -162,11 +162,26 @@ pub fn again() -> Result<Vec<OsString>, Failure> {
 
 /// Parses a network to which a route leads.
 fn network(text: &str) -> Result<String, String> {
-    let (address, length) = text.split_once('/').unwrap_or((text, "0"));
-    let most = address.parse::<IpAddr>().map(|a| if a.is_ipv4() { 32 } else { 128 });
-    let sound = most.is_ok_and(|most| length.parse::<u8>().is_ok_and(|l| l <= most));
     let why = "expected a network such as 10.0.0.0/8, or default";
-    (sound || text == "default").then(|| text.into()).ok_or(why.into())
+    if text == "default" {
+        return Ok(text.into());
+    }
+    let (address, length) = match text.split_once('/') {
+        Some((address, length)) => (address, Some(length)),
+        None => (text, None),
+    };
+    // The bits of the address from the highest on.
+    let (bits, most) = match address.parse() {
+        Ok(IpAddr::V4(address)) => (u128::from(address.to_bits()) << 96, 32),
+        Ok(IpAddr::V6(address)) => (address.to_bits(), 128),
+        Err(_) => return Err(why.into()),
+    };
+    let length = length.map_or(Some(most), |length| length.parse().ok().filter(|l| *l <= most));
+    let length: u32 = length.ok_or(why)?;
+    match bits.checked_shl(length).unwrap_or(0) {
+        0 => Ok(text.into()),
+        _ => Err(format!("{address} has bits beyond its prefix of {length}")),
+    }
 }
 
 fn rate(text: &str) -> Result<Rate, String> {
@@ -297,6 +312,13 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         }
         if let Ok(page) = &written {
             note(format_args!("page: {page}"));
+        }
+    } else {
+        // The exit code alone could be that of the command.
+        let failed = outcome.checks.iter().filter(|check| !check.class.passes());
+        let failed: Vec<_> = failed.cloned().collect();
+        if !failed.is_empty() {
+            note(checks_table(&failed, style()).trim_end());
         }
     }
     let captured = capture.map_or(Ok(()), CaptureFile::finish);
