@@ -7,6 +7,7 @@
 //! ```
 //!
 //! Live runs need root, an idle machine and six minutes. `tools/stacks/six.py` is the same for quinn.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
 
 use accord::scenario::Scenario;
 use accord_net::{Error, Net, Outcome, Rate, network};
