@@ -184,8 +184,8 @@ impl<'a, 'b> Integration<'a, 'b> {
         Ok(integration)
     }
 
-    /// Returns true if what the histories have of the bytes that left at the last call of
-    /// [`keep_queues`](Self::keep_queues) is about to be overwritten.
+    /// Returns true if the histories are about to lose the bytes that left at the last call of
+    /// [`keep_queues`](Self::keep_queues).
     pub fn is_due(&self) -> bool {
         self.clock.now >= self.due
     }

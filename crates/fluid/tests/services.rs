@@ -204,7 +204,7 @@ fn samples_may_be_longer_than_histories() {
     assert!(rates[7..].iter().all(|rate| rate.is_nan() || *rate < 1.0), "{rates:?}");
 }
 
-/// The next queue counts what a queue before it drops, and the run says so.
+/// The next queue counts the drops of a queue before it, and the run says so.
 #[test]
 fn drops_that_load_the_next_queue_have_a_note() {
     let text = |first: u32| {

@@ -20,7 +20,7 @@ impl Logs {
         Logs(scenario.flows.iter().map(|_| Default::default()).collect())
     }
 
-    /// Passes what the ends have written since the last call to the observer.
+    /// Passes the lines since the last call to the observer.
     pub fn show(&self, observer: &mut dyn Observer) {
         for (flow, logs) in self.0.iter().enumerate() {
             for (end, log) in logs.iter().enumerate() {

@@ -55,7 +55,7 @@ pub struct Outline {
 #[derive(Clone, Debug, Default)]
 pub struct Places(OnceLock<BTreeMap<String, (usize, usize)>>);
 
-/// It is derived from the groups.
+/// The groups determine it.
 impl PartialEq for Places {
     fn eq(&self, _: &Places) -> bool {
         true

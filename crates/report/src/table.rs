@@ -347,7 +347,7 @@ pub(crate) fn windows(columns: &[Column], rows: &[Row]) -> String {
     }));
     let parts = groups.into_iter().filter_map(|group| {
         let of = Subject::Group(group.into());
-        // Where theory has no equilibrium, flows that are active lack values as well.
+        // Active flows lack values too in a phase without an equilibrium.
         let is_whole = |c: &&Column| {
             c.runs.iter().all(|run| {
                 run.manifest.engine != Engine::Theory || run.is_solved(c.outline.steady())

@@ -138,13 +138,13 @@ fn namespaces_of_others_are_joined_and_left_as_they_were() {
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(said.contains("accord is in the namespace of server, with 198.18.0.2"), "{said}");
     assert_eq!(before, [a.state(), b.state()]);
-    // These would not cross the path, or would cross it without end, or the kernel refuses them.
+    // These would not cross the path, or would cross it without end, or are no networks.
     let (one, own) = (a.0.id().to_string(), "/proc/self/ns/net".to_string());
     let same = format!("{one},{one}");
     for (join, route, code, what) in [
         (&same, "192.0.2.0/24", 2, "the same network namespace"),
         (&own, "192.0.2.0/24", 2, "into the path again"),
-        (&one, "10.0.0.1/8", 3, "the route 10.0.0.1/8"),
+        (&one, "10.0.0.1/8", 2, "beyond its prefix of 8"),
     ] {
         let refused =
             place.emulate(&["--rate", "9 Mbps", "--join", join, "--route", route], &["true"]);
