@@ -4,31 +4,43 @@
 use accord_net::{Carried, Datagram, Duration, Ends, Error, Setup, Time, network};
 use std::io::Write;
 
-/// An end that sends a datagram of 100 bytes every 10 ms. The receiving end sends nothing.
-struct Clock(Time);
+/// An end that sends a datagram of 100 bytes every 10 ms, unless it gives up. The receiving end sends nothing.
+struct Clock {
+    next: Time,
+    gives_up: bool,
+}
+
+/// Returns a connection whose sending end may give up.
+fn ends(gives_up: bool) -> Ends {
+    let end = |gives_up| Box::new(Clock { next: Time::MAX, gives_up });
+    [end(gives_up), end(false)]
+}
 
 impl Carried for Clock {
     fn supply(&mut self, _: u64, _: bool, now: Time) {
-        self.0 = now;
+        self.next = now;
     }
     fn receive(&mut self, _: &[u8], _: u8, _: Time) -> bool {
         true
     }
     fn poll(&mut self, now: Time) -> Option<Datagram> {
-        (self.0 <= now).then(|| {
-            self.0 = now + Duration::from_ms(10);
+        (self.next <= now).then(|| {
+            self.next = now + Duration::from_ms(10);
             Datagram { payload: vec![0; 100], ecn: 0 }
         })
     }
     fn next_wake(&mut self) -> Time {
-        self.0
+        self.next
     }
     fn on_wake(&mut self, _: Time) {}
+    fn broken(&self) -> Option<String> {
+        self.gives_up.then(|| "gave up".into())
+    }
 }
 
 fn connect(setup: &Setup<'_>) -> Result<Ends, String> {
     assert_eq!(setup.seed, None, "real packets have no seed");
-    Ok([Box::new(Clock(Time::MAX)), Box::new(Clock(Time::MAX))])
+    Ok(ends(false))
 }
 
 /// A busy machine has no verdict.
@@ -53,37 +65,11 @@ fn a_stack_runs_live_and_its_expectations_are_those_of_the_engine() -> Result<()
         Err(e) => panic!("{e}"),
     }
     // In packets there is nothing to judge then.
-    let ends = |_: &Setup<'_>| {
-        Ok::<Ends, String>([Box::new(Clock(Time::MAX)), Box::new(Clock(Time::MAX))])
-    };
-    let packets = network(text).carry("mine", ends).run()?.verdict();
+    let connect = |_: &Setup<'_>| Ok(ends(false));
+    let packets = network(text).carry("mine", connect).run()?.verdict();
     let said = packets.unwrap_err().to_string();
     assert!(said.contains("has no expectation of the packet engine"), "{said}");
     Ok(())
-}
-
-/// An end that writes a line to its log, and gives up.
-struct Quits(Clock);
-
-impl Carried for Quits {
-    fn supply(&mut self, bytes: u64, finish: bool, now: Time) {
-        self.0.supply(bytes, finish, now);
-    }
-    fn receive(&mut self, payload: &[u8], ecn: u8, now: Time) -> bool {
-        self.0.receive(payload, ecn, now)
-    }
-    fn poll(&mut self, now: Time) -> Option<Datagram> {
-        self.0.poll(now)
-    }
-    fn next_wake(&mut self) -> Time {
-        self.0.next_wake()
-    }
-    fn on_wake(&mut self, now: Time) {
-        self.0.on_wake(now);
-    }
-    fn broken(&self) -> Option<String> {
-        Some("gave up".into())
-    }
 }
 
 /// A live run cannot be repeated, so its logs are kept from the start.
@@ -97,7 +83,7 @@ fn the_logs_of_a_live_run_are_kept() -> Result<(), Error> {
     let connect = |setup: &Setup<'_>| {
         let [sender, _] = setup.logs.ok_or("there are no logs")?;
         sender.clone().write_all(b"hello\n").map_err(|e| e.to_string())?;
-        Ok::<Ends, String>([Box::new(Quits(Clock(Time::MAX))), Box::new(Clock(Time::MAX))])
+        Ok(ends(true))
     };
     let folder = tempfile::tempdir().expect("a place for temporary files");
     let net = network(text).folder(folder.path()).carry("mine", connect);
