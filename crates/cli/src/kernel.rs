@@ -222,6 +222,10 @@ mod parts {
         line: &[std::ffi::OsString],
         catalogue: &Catalogue,
     ) -> Result<bool, Failure> {
+        let [program, arguments @ ..] = line else {
+            return Err(Failure::new("expected a command"));
+        };
+        crate::program::find(program)?;
         let values = values(choice, catalogue)?;
         let default = || format!("accord_{}", std::process::id());
         let name = choice.name.clone().unwrap_or_else(default);
@@ -235,9 +239,6 @@ mod parts {
         };
         let group = Group::new().map_err(unable)?;
         let _link = attached.choose_for(group.as_fd())?;
-        let [program, arguments @ ..] = line else {
-            return Err(Failure::new("expected a command"));
-        };
         let mut started = std::process::Command::new(program);
         let mut child = group.spawn(started.args(arguments)).map_err(|e| {
             let program = program.to_string_lossy();

@@ -42,6 +42,7 @@ mod option;
 mod output;
 mod plot;
 mod point;
+mod program;
 mod progress;
 mod python;
 mod qlogs;

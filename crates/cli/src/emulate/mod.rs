@@ -11,6 +11,7 @@ use crate::capture::CaptureFile;
 use crate::execute::Outcome;
 use crate::fail::Failure;
 use crate::output::{heading, note, style};
+use crate::program::find;
 use crate::progress::{Progress, interrupted, watch_gently};
 use crate::results::{check_directory, write};
 use crate::source::load;
@@ -40,10 +41,6 @@ const USUAL_SAMPLE: Duration = Duration::from_ms(100);
 const LIMIT: &str = "1000 pkt";
 /// The flows of a program with one other end: from it, and back to it.
 const WAYS: [&str; 2] = ["to-server", "to-client"];
-/// The exit code that shells use for a command that does not exist.
-const MISSING: u8 = 127;
-/// The exit code that shells use for a command that cannot be run.
-const UNFIT: u8 = 126;
 
 #[derive(Group)]
 pub struct Args {
@@ -252,12 +249,8 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     scenario.expectations.retain(|e| e.engine == Engine::Live);
     let programs =
         Programs { ends, guard: again()?, routes: args.route.clone(), announce: |text| note(text) };
-    if let Some(program) = args.line.first()
-        && let Err((why, code)) = there(program)
-    {
-        why.report();
-        return Err(Failure::Exit(code));
-    }
+    // An emulation without its program would have no packets.
+    args.line.first().map_or(Ok(()), |program| find(program))?;
     let (dir, _lock) = match &args.output {
         Some(dir) => {
             check_directory(dir)?;
@@ -410,38 +403,6 @@ fn queue(text: &str) -> Result<String, Failure> {
         table += &format!(", limit = {}", quote(LIMIT));
     }
     Ok(table + " }")
-}
-
-/// Fails, with the exit code of shells, if the program does not exist or cannot be run: an emulation of it
-/// would have no packets.
-fn there(program: &OsString) -> Result<(), (Failure, u8)> {
-    let path = Path::new(program);
-    let paths = std::env::var_os("PATH").unwrap_or_default();
-    let places: Vec<PathBuf> = match path.components().count() {
-        1 => std::env::split_paths(&paths).map(|dir| dir.join(path)).collect(),
-        _ => vec![path.into()],
-    };
-    if places.iter().any(|place| is_program(place)) {
-        return Ok(());
-    }
-    match places.iter().find(|place| place.exists()) {
-        Some(place) => {
-            let why = format!("{} is not a program that can be run", place.display());
-            Err((Failure::new(why), UNFIT))
-        }
-        None => Err((Failure::new(format_args!("program not found: {}", path.display())), MISSING)),
-    }
-}
-
-/// Returns true if a path is a file that can be run.
-fn is_program(path: &Path) -> bool {
-    #[cfg(unix)]
-    let runs = |file: &std::fs::Metadata| {
-        std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o111 != 0
-    };
-    #[cfg(not(unix))]
-    let runs = |_: &std::fs::Metadata| true;
-    path.metadata().is_ok_and(|file| file.is_file() && runs(&file))
 }
 
 /// Returns the first directory for a name that no run has, or is being written to, with its lock.

@@ -191,8 +191,8 @@ pub fn a_command_has_it() {
 pub fn a_missing_command_leaves_nothing() {
     let name = name("none");
     let arguments = ["kernel", "run", "--controller", "reno", "--name", &name];
-    let missing = ended(&[&arguments[..], &["--", "./no-such-program"]].concat()).with(2);
-    assert!(missing.stderr.contains("cannot be started"), "{missing:?}");
+    let missing = ended(&[&arguments[..], &["--", "./no-such-program"]].concat()).with(127);
+    assert!(missing.stderr.contains("program not found: ./no-such-program"), "{missing:?}");
     assert!(!available(&name));
 }
 
