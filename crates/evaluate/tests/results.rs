@@ -16,7 +16,7 @@ use accord_evaluate::pack::{Better, open};
 use accord_evaluate::rule::{Asked, Bound, Requirement, resolve};
 use accord_evaluate::{
     Baseline, Changes, Dossier, Evaluation, Finding, Key, Measured, Order, Outcome, PackResult,
-    Pair, Plan, Reasons, Row, Subject, Survey, Tier, annotations, attempt, compare,
+    Pair, Plan, Reasons, Row, RunFailure, Subject, Survey, Tier, annotations, attempt, compare,
     evaluate_command, html, judge, junit, run_command, sentence, tidy, verdicts,
 };
 use common::SCENARIO;
@@ -276,6 +276,17 @@ fn one_value_of_several_seeds_is_not_one_seed() {
     );
     let says = sections[0].rules[0].says();
     assert!(says.contains("did not keep up with 2 of 3 runs"), "{says}");
+    let has = |evaluation: &Evaluation, text: &str| {
+        let lines = Dossier::of(evaluation, None).verdict();
+        lines.iter().any(|line| line.text.contains(text))
+    };
+    assert!(!has(&evaluation, "did not keep up with 2 runs"));
+    for seed in [2, 3] {
+        let (point, why) = (String::new(), "late".into());
+        let late = RunFailure { subject: 0, point, seed, why, unfit: true };
+        evaluation.packs[0].cases[0].failures.push(late);
+    }
+    assert!(has(&evaluation, "did not keep up with 2 runs, whose values are left out"));
 }
 
 /// A subject that loses the values of some seeds is worse than before, whatever those are that are left.

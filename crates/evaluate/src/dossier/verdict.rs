@@ -133,6 +133,7 @@ impl Dossier<'_> {
             lines.push(Line { outcome: Some(outcome), ..Line::plain(limit.line) });
         }
         lines.extend(self.not_measured());
+        lines.extend(self.left_out());
         lines.push(Line::plain(e.conclusion_with(self.regressions())));
         lines
     }
@@ -151,6 +152,18 @@ impl Dossier<'_> {
             }
         }
         lines
+    }
+
+    /// Returns the number of runs that this machine did not keep up with, if there are any.
+    fn left_out(&self) -> Option<Line> {
+        let cases = self.evaluation.packs.iter().flat_map(|result| &result.cases);
+        let failures = cases.flat_map(|case| &case.failures);
+        let late = match failures.filter(|failure| failure.unfit).count() {
+            0 => return None,
+            1 => "a run, whose values are".to_string(),
+            n => format!("{n} runs, whose values are"),
+        };
+        Some(Line::plain(format!("This machine did not keep up with {late} left out.")))
     }
 
     /// Returns the counts against each rival, a line each, and how many seeds would decide more.
