@@ -236,6 +236,10 @@ pub struct Reproduce {
     /// Reproduces all experiments, without their live runs unless --engine names live.
     #[arg(long, conflicts_with = "id")]
     pub all: bool,
+    /// Experiments that --all leaves out, separated by commas.
+    #[arg(long, value_name = "ID", requires = "all", value_delimiter = ',')]
+    #[arg(conflicts_with_all = ["summary", "readings"])]
+    pub except: Vec<String>,
     #[command(flatten)]
     pub options: RunOptions,
     /// The directory for the results, with a subdirectory per experiment.

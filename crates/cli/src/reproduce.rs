@@ -43,6 +43,8 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
         args.id.clone()
     };
     known(&ids)?;
+    known(&args.except)?;
+    ids.retain(|id| !args.except.contains(id));
     if let Some(record) = &args.readings {
         return readings::run(&ids, record, &args, catalogue);
     }
@@ -89,7 +91,7 @@ pub fn run(args: Reproduce, catalogue: &Catalogue) -> Result<bool, Failure> {
     } else if args.options.json {
         json(&json!({ "format_version": FORMAT_VERSION, "experiments": experiments }))?;
     } else if tallies.len() > 1 && !args.options.record {
-        show(&tallies, &rows, args.all)?;
+        show(&tallies, &rows, args.all && args.except.is_empty())?;
     }
     captured?;
     unfit?;

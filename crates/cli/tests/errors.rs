@@ -66,6 +66,8 @@ fn bad_usage() {
         (&["reproduce"], "<ID>"),
         (&["reproduce", "xia05-fig6", "nope"], "unknown experiment \"nope\""),
         (&["reproduce", "--all", "xia05-fig6"], "cannot be used with"),
+        (&["reproduce", "--all", "--except", "nope"], "unknown experiment \"nope\""),
+        (&["reproduce", "xia05-fig6", "--except", "xia05-fig2"], "--all"),
         (&["list", "controlers"], "similar value exists: 'controllers'"),
         (&["list", "controllers", "monoco"], "did you mean \"monaco\"?"),
         (&["bench", "nope"], "there are: newreno-10"),
