@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Eight points, each some tenths of a second of work; both engines: sixteen runs.
+/// Eight points, each a tenth of a second of work; both engines: sixteen runs.
 fn sweep() -> String {
-    let long = SMALL.replace("duration = \"4 s\"", "duration = \"25 s\"");
+    let long = SMALL.replace("duration = \"4 s\"", "duration = \"12 s\"");
     format!(
         "{long}\n[sweep.rate]\nset = [\"topology.dumbbell.rate\"]\n\
          values = [\"20 Mbps\", \"21 Mbps\", \"22 Mbps\", \"23 Mbps\", \

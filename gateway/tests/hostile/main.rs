@@ -40,7 +40,7 @@ fn load(world: &mut World, dice: &mut Dice, ms: u64) {
 
 fn seeds() -> u64 {
     let seeds = std::env::var("GATEWAY_SEEDS").ok();
-    seeds.and_then(|n| n.parse().ok()).unwrap_or(60)
+    seeds.and_then(|n| n.parse().ok()).unwrap_or(30)
 }
 
 /// Returns the bytes per millisecond that the first gateway sent.

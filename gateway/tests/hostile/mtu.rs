@@ -57,7 +57,7 @@ fn datagrams_of_an_unprobed_path_may_be_fragmented() {
 /// lost for some seconds, until probes of that size have failed.
 #[test]
 fn an_mtu_black_hole_is_found_within_seconds() {
-    for seed in 0..seeds().min(20) {
+    for seed in 0..seeds().min(6) {
         let mut world = World::new(seed, LINK);
         let mut dice = Dice(seed);
         load(&mut world, &mut dice, 4000);
