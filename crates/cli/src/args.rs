@@ -238,7 +238,7 @@ pub struct Reproduce {
     pub all: bool,
     /// Experiments that --all leaves out, separated by commas.
     #[arg(long, value_name = "ID", requires = "all", value_delimiter = ',')]
-    #[arg(conflicts_with_all = ["summary", "readings"])]
+    #[arg(conflicts_with_all = ["id", "summary", "readings"])]
     pub except: Vec<String>,
     #[command(flatten)]
     pub options: RunOptions,

@@ -67,7 +67,7 @@ fn bad_usage() {
         (&["reproduce", "xia05-fig6", "nope"], "unknown experiment \"nope\""),
         (&["reproduce", "--all", "xia05-fig6"], "cannot be used with"),
         (&["reproduce", "--all", "--except", "nope"], "unknown experiment \"nope\""),
-        (&["reproduce", "xia05-fig6", "--except", "xia05-fig2"], "--all"),
+        (&["reproduce", "xia05-fig6", "--except", "xia05-fig2"], "cannot be used with"),
         (&["list", "controlers"], "similar value exists: 'controllers'"),
         (&["list", "controllers", "monoco"], "did you mean \"monaco\"?"),
         (&["bench", "nope"], "there are: newreno-10"),
