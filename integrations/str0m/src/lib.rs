@@ -63,7 +63,9 @@ static ZERO: LazyLock<Instant> = LazyLock::new(|| {
     Instant::now()
 });
 
-/// A video encoder, which makes frames of one size at the estimated rate. The defaults suit video of 720 lines.
+/// A video encoder, which makes frames of one size at the estimated rate. The default rates are libwebrtc's for a
+/// single stream of 720 lines: `kDefaultStartBitrateBps`, `kDefaultMinVideoBitrateBps`, and
+/// `GetMaxDefaultVideoBitrateKbps` in its `encoder_stream_factory.cc`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Encoder {
     /// The estimate with which a call begins. The default is 300 kbps.
