@@ -8,7 +8,7 @@ mod duel;
 
 // The tests of the example name it as a crate.
 extern crate self as own_stack;
-pub use stack::connect;
+pub use stack::{NUMBER, Receiver, Sender};
 
 use std::path::Path;
 

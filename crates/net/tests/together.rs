@@ -7,12 +7,18 @@ use accord_net::{Error, Outcome, Rate, network};
 #[path = "../../../integrations/noq/src/lib.rs"]
 #[expect(dead_code, reason = "of its controllers, one is used here")]
 mod noq;
-#[path = "../../../examples/own-stack/src/lib.rs"]
+#[path = "../../../examples/own-stack/tests/carry/mod.rs"]
 mod own;
 #[path = "../../../integrations/smoltcp/src/lib.rs"]
 mod smoltcp;
+#[path = "../../../examples/own-stack/src/lib.rs"]
+mod stack;
 #[path = "../../../integrations/str0m/src/lib.rs"]
 mod str0m;
+
+// The adapter of the example names its crate.
+extern crate self as own_stack;
+pub use stack::{NUMBER, Receiver, Sender};
 
 const FLOWS: [&str; 4] = ["own", "noq", "smoltcp", "str0m"];
 

@@ -1,7 +1,13 @@
 //! Verdicts of networks: expectations that are met, others that fail, and the place of the fault.
 
+#[path = "../../../examples/own-stack/tests/carry/mod.rs"]
+mod own;
 #[path = "../../../examples/own-stack/src/lib.rs"]
-mod own_stack;
+mod stack;
+
+// The adapter of the example names its crate.
+extern crate self as own_stack;
+pub use stack::{NUMBER, Receiver, Sender};
 
 use accord_net::{Carried, Datagram, Ends, Error, Failed, Net, Setup, Time, View, network};
 
@@ -67,7 +73,7 @@ impl Carried for Ceasing {
 
 fn ceasing(panics: bool) -> impl Fn(&Setup<'_>) -> Result<Ends, String> {
     move |setup| {
-        let [sender, receiver] = own_stack::connect(setup)?;
+        let [sender, receiver] = own::connect(setup)?;
         Ok([Box::new(Ceasing { inner: sender, panics }), receiver])
     }
 }
@@ -81,11 +87,11 @@ fn failed(net: Net) -> Failed {
 
 #[test]
 fn what_is_expected_comes_true() {
-    let run = || network(ALONE).carry("mine", own_stack::connect).run().expect("it runs");
+    let run = || network(ALONE).carry("mine", own::connect).run().expect("it runs");
     run().verdict().expect("it is met");
     let digest = |outcome: &accord_net::Outcome| outcome.runs()[0].1.manifest.digest.clone();
     assert_eq!(digest(&run()), digest(&run()));
-    let seeds = network(ALONE).seed(7).carry("mine", own_stack::connect);
+    let seeds = network(ALONE).seed(7).carry("mine", own::connect);
     assert_eq!(seeds.run().expect("it runs").runs()[0].0.seed, 7);
 }
 
@@ -205,7 +211,7 @@ fn a_stack_is_compared_with_theory() {
         )
     };
     for other in ["theory", "fluid"] {
-        let net = network(&text(other)).carry("mine", own_stack::connect);
+        let net = network(&text(other)).carry("mine", own::connect);
         net.run().expect("it runs").verdict().expect("the flow fills the link");
     }
     let dir = tempfile::tempdir().expect("a folder");
@@ -217,7 +223,7 @@ fn a_stack_is_compared_with_theory() {
         "{failed}"
     );
     assert_eq!(fault.at, None);
-    match network(&text("live")).carry("mine", own_stack::connect).run() {
+    match network(&text("live")).carry("mine", own::connect).run() {
         Err(e @ Error::NoReference(_)) => assert!(e.to_string().contains("\"theory\"")),
         other => panic!("{:?}", other.map(|_| ())),
     }
@@ -291,7 +297,7 @@ fn a_stack_that_does_not_repeat_itself_is_named() {
     let count = std::sync::atomic::AtomicU64::new(0);
     let connect = move |setup: &Setup<'_>| {
         let number = count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        if number == 0 { ceasing(false)(setup) } else { own_stack::connect(setup) }
+        if number == 0 { ceasing(false)(setup) } else { own::connect(setup) }
     };
     let dir = tempfile::tempdir().expect("a folder");
     let failed = failed(network(ALONE).carry("mine", connect).folder(dir.path()));
@@ -301,18 +307,18 @@ fn a_stack_that_does_not_repeat_itself_is_named() {
 
 #[test]
 fn what_is_wrong_with_a_test_is_said() {
-    let carried = |text: &str| network(text).carry("mine", own_stack::connect);
+    let carried = |text: &str| network(text).carry("mine", own::connect);
     let wrong = |net: Net| match net.run().and_then(|outcome| outcome.verdict()) {
         Err(e) => e.to_string(),
         Ok(()) => panic!("it passes"),
     };
-    let e = wrong(network(ALONE).carry("mien", own_stack::connect));
+    let e = wrong(network(ALONE).carry("mien", own::connect));
     assert_eq!(e, "the scenario has no flow \"mien\" to carry (there are: mine)");
     let e = wrong(carried(&ALONE.replace("throughput", "thruput")));
     assert!(e.contains("network.toml:14:"), "{e}");
     let e = wrong(carried(ALONE.split("[[expect]]").next().expect("a part")));
     assert!(e.contains("no expectation of the packet engine"), "{e}");
-    let e = wrong(accord_net::scenario("no-such-file.toml").carry("mine", own_stack::connect));
+    let e = wrong(accord_net::scenario("no-such-file.toml").carry("mine", own::connect));
     assert!(e.contains("no-such-file.toml"), "{e}");
     let tunnel = ALONE.replace("\"newreno\"", "\"monaco\"");
     let e = wrong(carried(&tunnel));
@@ -338,7 +344,7 @@ fn a_scenario_is_read_from_a_file_and_its_sweep_is_run() {
     std::fs::write(&path, format!("{}\n{sweep}", ALONE.replace("id = \"alone\"", "")))
         .expect("written");
     let net = accord_net::scenario(&path.display().to_string());
-    let outcome = net.carry("mine", own_stack::connect).run().expect("it runs");
+    let outcome = net.carry("mine", own::connect).run().expect("it runs");
     assert_eq!(outcome.runs().len(), 2);
     outcome.verdict().expect("both are met");
 }

@@ -1,13 +1,18 @@
 //! A small reliable protocol over UDP: a window of datagrams with numbers, and an acknowledgement for
 //! each. The window grows by a datagram per round trip, and shrinks by a half at a loss.
+//!
+//! Both ends are state machines without sockets and without a clock. Their owner passes them datagrams
+//! and times, which count from the start of the connection.
 
-use accord_net::{Bytes, Carried, Datagram, Duration, Ends, Setup, Time, View};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::time::Duration;
 
 /// The silence after which all datagrams count as lost.
-const TIMEOUT: Duration = Duration::from_ms(500);
+const TIMEOUT: Duration = Duration::from_millis(500);
 /// The later datagrams whose acknowledgement makes one count as lost.
 const REORDERED: u64 = 3;
+/// The bytes of a number.
+pub const NUMBER: usize = 8;
 
 /// The sending end.
 pub struct Sender {
@@ -21,66 +26,48 @@ pub struct Sender {
     again: VecDeque<u64>,
     next: u64,
     /// The datagrams on the way, with the times at which they were sent.
-    away: BTreeMap<u64, Time>,
+    away: BTreeMap<u64, Duration>,
     /// The first datagram after the last loss that halved the window.
     recovered: u64,
-    heard: Time,
+    heard: Duration,
     rtt: Option<Duration>,
     lost: u64,
 }
 
-/// The receiving end.
-#[derive(Default)]
-pub struct Receiver {
-    arrived: BTreeSet<u64>,
-    answers: VecDeque<u64>,
-}
-
-/// Creates both ends of a connection, for [`accord_net::Net::carry`].
-pub fn connect(setup: &Setup<'_>) -> Result<Ends, String> {
-    // The headers of IP and UDP take 28 bytes.
-    let size = setup.packet.get().checked_sub(28).filter(|size| *size >= 8);
-    let size =
-        size.ok_or_else(|| format!("packets of {} have no room for a number", setup.packet))?;
-    let sender = Sender {
-        size: size as usize,
-        window: 10.0,
-        threshold: f64::INFINITY,
-        unsent: 0,
-        again: VecDeque::new(),
-        next: 0,
-        away: BTreeMap::new(),
-        recovered: 0,
-        heard: Time::ZERO,
-        rtt: None,
-        lost: 0,
-    };
-    Ok([Box::new(sender), Box::new(Receiver::default())])
-}
-
 impl Sender {
-    fn lose(&mut self, number: u64) {
-        self.away.remove(&number);
-        self.again.push_back(number);
-        self.lost += 1;
+    /// Creates a sender of datagrams of `size` bytes, at least [`NUMBER`].
+    pub fn new(size: usize) -> Sender {
+        Sender {
+            size: size.max(NUMBER),
+            window: 10.0,
+            threshold: f64::INFINITY,
+            unsent: 0,
+            again: VecDeque::new(),
+            next: 0,
+            away: BTreeMap::new(),
+            recovered: 0,
+            heard: Duration::ZERO,
+            rtt: None,
+            lost: 0,
+        }
     }
-}
 
-impl Carried for Sender {
-    fn supply(&mut self, packets: u64, _is_transfer: bool, now: Time) {
-        self.unsent = self.unsent.saturating_add(packets);
+    /// Takes data to send, in datagrams. `u64::MAX` is data without an end.
+    pub fn send(&mut self, datagrams: u64, now: Duration) {
+        self.unsent = self.unsent.saturating_add(datagrams);
         self.heard = now;
     }
 
-    fn receive(&mut self, payload: &[u8], _ecn: u8, now: Time) -> bool {
-        let Ok(number) = payload.try_into().map(u64::from_be_bytes) else {
+    /// Takes an acknowledgement, and returns whether it is new.
+    pub fn receive(&mut self, datagram: &[u8], now: Duration) -> bool {
+        let Ok(number) = datagram.try_into().map(u64::from_be_bytes) else {
             return false;
         };
         self.heard = now;
         let Some(sent) = self.away.remove(&number) else {
             return false;
         };
-        self.rtt = Some(now.since(sent));
+        self.rtt = Some(now - sent);
         self.window += if self.window < self.threshold { 1.0 } else { 1.0 / self.window };
         let passed: Vec<u64> =
             self.away.range(..number.saturating_sub(REORDERED)).map(|(n, _)| *n).collect();
@@ -97,7 +84,8 @@ impl Carried for Sender {
         true
     }
 
-    fn poll(&mut self, now: Time) -> Option<Datagram> {
+    /// Returns the next datagram that may leave now.
+    pub fn poll(&mut self, now: Duration) -> Option<Vec<u8>> {
         if self.away.len() as f64 >= self.window {
             return None;
         }
@@ -111,17 +99,19 @@ impl Carried for Sender {
             }
         };
         self.away.insert(number, now);
-        let mut payload = number.to_be_bytes().to_vec();
-        payload.resize(self.size, 0);
-        Some(Datagram { payload, ecn: 0 })
+        let mut datagram = number.to_be_bytes().to_vec();
+        datagram.resize(self.size, 0);
+        Some(datagram)
     }
 
-    fn next_wake(&mut self) -> Time {
-        if self.away.is_empty() { Time::MAX } else { self.heard + TIMEOUT }
+    /// Returns the time at which to call [`timeout`](Sender::timeout), if there is one.
+    pub fn deadline(&self) -> Option<Duration> {
+        (!self.away.is_empty()).then(|| self.heard + TIMEOUT)
     }
 
-    fn on_wake(&mut self, now: Time) {
-        if now < self.next_wake() {
+    /// Handles the timer, if it is due.
+    pub fn timeout(&mut self, now: Duration) {
+        if self.deadline().is_none_or(|deadline| now < deadline) {
             return;
         }
         let all: Vec<u64> = self.away.keys().copied().collect();
@@ -130,44 +120,59 @@ impl Carried for Sender {
         (self.window, self.recovered, self.heard) = (2.0, self.next, now);
     }
 
-    fn is_done(&self) -> bool {
-        self.unsent == 0 && self.again.is_empty() && self.away.is_empty()
-    }
-
-    fn stop(&mut self, _now: Time) {
+    /// Drops all data.
+    pub fn close(&mut self) {
         self.unsent = 0;
         self.again.clear();
         self.away.clear();
     }
 
-    fn view(&self) -> View {
-        let packet = self.size as f64 + 28.0;
-        View {
-            cwnd: Some(Bytes::new((self.window * packet) as u64)),
-            rtt: self.rtt,
-            retransmissions: self.lost,
-            ..View::default()
-        }
+    /// Returns true if all data is acknowledged.
+    pub fn is_done(&self) -> bool {
+        self.unsent == 0 && self.again.is_empty() && self.away.is_empty()
+    }
+
+    /// Returns the window in datagrams.
+    pub fn window(&self) -> f64 {
+        self.window
+    }
+
+    /// Returns the last round-trip time.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rtt
+    }
+
+    /// Returns the number of datagrams that were sent again, or will be.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
+    fn lose(&mut self, number: u64) {
+        self.away.remove(&number);
+        self.again.push_back(number);
+        self.lost += 1;
     }
 }
 
-impl Carried for Receiver {
-    fn receive(&mut self, payload: &[u8], _ecn: u8, _now: Time) -> bool {
-        let Some(number) = payload.first_chunk().map(|n| u64::from_be_bytes(*n)) else {
+/// The receiving end.
+#[derive(Default)]
+pub struct Receiver {
+    arrived: BTreeSet<u64>,
+    answers: VecDeque<u64>,
+}
+
+impl Receiver {
+    /// Takes a datagram, and returns whether its number is new.
+    pub fn receive(&mut self, datagram: &[u8]) -> bool {
+        let Some(number) = datagram.first_chunk().map(|n| u64::from_be_bytes(*n)) else {
             return false;
         };
         self.answers.push_back(number);
         self.arrived.insert(number)
     }
 
-    fn poll(&mut self, _now: Time) -> Option<Datagram> {
-        let number = self.answers.pop_front()?;
-        Some(Datagram { payload: number.to_be_bytes().to_vec(), ecn: 0 })
+    /// Returns the next acknowledgement.
+    pub fn poll(&mut self) -> Option<Vec<u8>> {
+        Some(self.answers.pop_front()?.to_be_bytes().to_vec())
     }
-
-    fn next_wake(&mut self) -> Time {
-        Time::MAX
-    }
-
-    fn on_wake(&mut self, _now: Time) {}
 }
