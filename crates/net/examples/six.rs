@@ -7,6 +7,7 @@
 //! ```
 //!
 //! Live runs need root, an idle machine and six minutes. `tools/stacks/six.py` is the same for quinn.
+//! `six smoltcp "1 ms"` is a table of packets alone, whose sender has this jitter.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it is a program")]
 
 use accord::scenario::Scenario;
@@ -27,12 +28,16 @@ const LIVE: u64 = 3;
 const STUDENT: [f64; 2] = [2.365, 4.303];
 
 /// The network of `tools/stacks/six.toml`, with a flow of the stack.
-fn net(stack: &str, seed: u64) -> Net {
+fn net(stack: &str, seed: u64, jitter: &str) -> Net {
     let text = include_str!("../../../tools/stacks/six.toml")
         .replace("quic = \"quinn\"\n", "")
         .replace("quinn-cubic", "cubic")
         .replace("flow.quinn", "flow.mine");
-    let net = network(&text).seed(seed);
+    let mut net = network(&text).seed(seed);
+    if !jitter.is_empty() {
+        let jitter = format!("{{ uniform = \"{jitter}\" }}");
+        net = net.set("flow.mine.access.jitter", &jitter);
+    }
     match stack {
         "noq" => net.carry("mine", noq::with(noq::CongestionControl::Cubic)),
         "smoltcp" => net.carry("mine", smoltcp::with(smoltcp::CongestionControl::Cubic)),
@@ -44,13 +49,9 @@ fn net(stack: &str, seed: u64) -> Net {
     }
 }
 
-/// Runs the stack behind all bottlenecks. Live runs that the machine was too busy for are named.
-fn run(stack: &str, seed: u64, live: bool) -> Result<Outcome, Error> {
-    let net = net(stack, seed);
-    if !live {
-        return net.run();
-    }
-    let outcome = net.live().run()?;
+/// Runs the stack live behind all bottlenecks, and names runs that the machine was too busy for.
+fn live(stack: &str) -> Result<Outcome, Error> {
+    let outcome = net(stack, 1, "").live().run()?;
     for (scenario, run) in outcome.runs() {
         run.unfit.iter().for_each(|why| eprintln!("{}: {why}", name(scenario)));
     }
@@ -73,22 +74,31 @@ fn mean(outcomes: &[Outcome], point: usize, quantity: &str, student: f64) -> (f6
 }
 
 fn main() -> Result<(), Error> {
-    let stack = std::env::args().nth(1).unwrap_or_default();
-    let packets =
-        (1..=PACKETS).map(|seed| run(&stack, seed, false)).collect::<Result<Vec<_>, _>>()?;
-    let live = (1..=LIVE).map(|_| run(&stack, 1, true)).collect::<Result<Vec<_>, _>>()?;
-    println!(
-        "| bottleneck | throughput, packets | throughput, live | round-trip time, packets | round-trip time, live |"
-    );
-    println!("|---|---|---|---|---|");
+    let mut arguments = std::env::args().skip(1);
+    let mut next = || arguments.next().unwrap_or_default();
+    let (stack, jitter) = (next(), next());
+    let packets = (1..=PACKETS).map(|seed| net(&stack, seed, &jitter).run());
+    let packets = packets.collect::<Result<Vec<_>, _>>()?;
+    let lives = if jitter.is_empty() { LIVE } else { 0 };
+    let lives = (0..lives).map(|_| live(&stack)).collect::<Result<Vec<_>, _>>()?;
+    let columns = [("packets", &packets), ("live", &lives)];
+    let columns =
+        columns.into_iter().zip(STUDENT).filter(|((_, outcomes), _)| !outcomes.is_empty());
+    let columns: Vec<_> = columns.collect();
+    let quantities = [("throughput", 1e-6, "Mbps"), ("rtt", 1e3, "ms")];
+    print!("| bottleneck |");
+    for ((quantity, ..), ((engine, _), _)) in
+        quantities.iter().flat_map(|q| columns.iter().map(move |c| (q, c)))
+    {
+        print!(" {quantity}, {engine} |");
+    }
+    println!("\n|{}", "---|".repeat(1 + quantities.len() * columns.len()));
     for (point, (scenario, _)) in packets[0].runs().iter().enumerate() {
         print!("| {} |", name(scenario));
-        for (quantity, scale, unit, places) in
-            [("throughput", 1e-6, "Mbps", 1), ("rtt", 1e3, "ms", 1)]
-        {
-            for (outcomes, student) in [&packets, &live].into_iter().zip(STUDENT) {
-                let (mean, half) = mean(outcomes, point, quantity, student);
-                print!(" {:.places$} ± {:.places$} {unit} |", mean * scale, half * scale);
+        for (quantity, scale, unit) in quantities {
+            for ((_, outcomes), student) in &columns {
+                let (mean, half) = mean(outcomes, point, quantity, *student);
+                print!(" {:.1} ± {:.1} {unit} |", mean * scale, half * scale);
             }
         }
         println!();
