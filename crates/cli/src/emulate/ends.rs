@@ -4,6 +4,7 @@ use super::{Args, WAYS};
 use crate::fail::Failure;
 use accord::live::{End, Way};
 use std::ffi::OsString;
+use std::fs::Metadata;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -91,11 +92,12 @@ pub fn ways(ends: &[End]) -> Vec<(String, Way)> {
 
 /// Returns the path of a namespace that is joined.
 fn path(name: &str) -> Result<PathBuf, Failure> {
+    let wrong = |why: String| {
+        let hint = "--join NAME of `ip netns`, --join PID, or --join /proc/PID/ns/net";
+        Err(Failure::new(why).hint(hint))
+    };
     if name.is_empty() {
-        let failure = Failure::new("--join has no name of a namespace");
-        return Err(
-            failure.hint("--join NAME of `ip netns`, --join PID, or --join /proc/PID/ns/net")
-        );
+        return wrong("--join has no name of a namespace".into());
     }
     let path = match name.parse::<u32>() {
         Ok(process) => format!("/proc/{process}/ns/net").into(),
@@ -103,13 +105,26 @@ fn path(name: &str) -> Result<PathBuf, Failure> {
         Err(_) => Path::new("/run/netns").join(name),
     };
     match path.metadata() {
+        Ok(file) if !is_namespace(&file) => {
+            wrong(format!("--join {}: that is not a namespace", path.display()))
+        }
         Ok(_) => Ok(path),
         Err(e) if e.kind() == ErrorKind::NotFound => {
-            let failure = Failure::new(format!("the namespace {} does not exist", path.display()));
-            Err(failure.hint("--join NAME of `ip netns`, --join PID, or --join /proc/PID/ns/net"))
+            wrong(format!("the namespace {} does not exist", path.display()))
         }
         Err(e) => Err(Failure::io(format!("the namespace {}: {e}", path.display()), &e)),
     }
+}
+
+/// Returns true if a file is on the file system of namespaces.
+fn is_namespace(file: &Metadata) -> bool {
+    #[cfg(unix)]
+    let is = Path::new("/proc/self/ns/net").metadata().is_ok_and(|own| {
+        std::os::unix::fs::MetadataExt::dev(&own) == std::os::unix::fs::MetadataExt::dev(file)
+    });
+    #[cfg(not(unix))]
+    let is = file.is_file();
+    is
 }
 
 #[cfg(test)]
@@ -164,6 +179,8 @@ mod tests {
             (&["--at", "a", "s", "--at", "a", "t", "--", "c"][..], "two programs"),
             (&["--join", own, "--join", own, "--join", own], "three namespaces"),
             (&["--join", "client=/proc/self/ns/net"], "only end"),
+            (&["--join", "/etc/passwd", "--", "c"], "/etc/passwd: that is not a namespace"),
+            (&["--join", "/etc", "--", "c"], "is not a namespace"),
             (&["p.toml", "--from", "a", "--to", "a", "--", "c"], "two ends"),
         ] {
             let why = named(words).expect_err("it is wrong");
