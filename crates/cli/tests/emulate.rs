@@ -380,7 +380,7 @@ fn raw_sockets_cross_the_path_and_groups_do_not() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let rows = std::fs::read_to_string(place.0.join("runs/emulate/connections.csv"));
     let rows = rows.expect("a table");
-    let delays = rows.lines().filter(|row| row.starts_with("1,")).map(|row| {
+    let delays = rows.lines().filter(|row| row.starts_with("icmp,")).map(|row| {
         let delay = row.split(',').nth(9).expect("a mean delay");
         delay.parse::<f64>().expect("a number")
     });

@@ -28,13 +28,14 @@ fn table<'a>(all: &'a [Conversation], scenario: &'a Scenario) -> Table<'a> {
     let mut text = |name: &str, doc: &str, of: &dyn Fn(&Conversation) -> String| {
         table.add(name, doc, Kind::Text, Cells::text(all.iter().map(of)));
     };
-    text("protocol", "tcp, udp, or the number; empty for connections beyond a thousand", &|c| {
-        match c.connection.map(|(protocol, ..)| protocol) {
-            None => String::new(),
-            Some(6) => "tcp".into(),
-            Some(17) => "udp".into(),
-            Some(other) => other.to_string(),
-        }
+    let known = "tcp, udp, icmp, icmpv6, or the number; empty for connections beyond a thousand";
+    text("protocol", known, &|c| match c.connection.map(|(protocol, ..)| protocol) {
+        None => String::new(),
+        Some(1) => "icmp".into(),
+        Some(58) => "icmpv6".into(),
+        Some(6) => "tcp".into(),
+        Some(17) => "udp".into(),
+        Some(other) => other.to_string(),
     });
     let end = |end: Option<std::net::SocketAddr>| end.map_or(String::new(), |end| end.to_string());
     text("from", "address and port of the sender", &|c| end(c.connection.map(|(_, from, _)| from)));

@@ -198,7 +198,7 @@ fn a_packet_that_is_refused_is_not_delivered() {
     let table = read_to_string(place.0.join("runs/emulate/connections.csv")).expect("a table");
     let mut rows = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let row = rows.find(|row| row[2].starts_with(&V4.to_string())).expect(&table);
-    assert_eq!([row[0], row[4], row[6], row[7]], ["1", "1", "0", "0"], "{table}");
+    assert_eq!([row[0], row[4], row[6], row[7]], ["icmp", "1", "0", "0"], "{table}");
 }
 
 /// The way out takes many files, and raises the limit for itself only.
