@@ -120,13 +120,7 @@ impl<'a> Work<'a> {
     pub fn execute(mut self, kept: &Kept, progress: &Progress) -> Result<Executed, Failure> {
         let options = self.options;
         let jobs = self.jobs();
-        let capture = match &options.pcap {
-            Some(path) => {
-                // Written in place: it grows with the run, and others read it meanwhile.
-                Some(CaptureFile::create(path)?)
-            }
-            None => None,
-        };
+        let capture = options.pcap.as_deref().map(CaptureFile::create).transpose()?;
         let logs = match &options.qlog {
             Some(dir) => {
                 let scenario = one_that_moves("--qlog", &jobs)?;
