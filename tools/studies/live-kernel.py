@@ -1,4 +1,4 @@
-"""Our CUBIC and the kernel's behind RED (red), behind droptail (droptail), and others (tcp). Needs root."""
+"""Our CUBIC and the kernel's behind RED (red), and behind droptail (droptail, delays). Needs root."""
 
 import sys
 
@@ -32,21 +32,4 @@ def delays():
     table(*rows)
 
 
-def tcp():
-    rows = [("flow", "throughput", "round-trip time", "packets sent again in 15 s")]
-    points = [run("docs/examples/kernel-tcp.toml", engine="packet,live")[0] for _ in range(2)]
-    for flow, name in (("cubic", "CUBIC"), ("bbr", "BBR"), ("monaco", "Monaco")):
-        for engine in ("live", "packet"):
-            # The packet engine gives the same each time.
-            shown = points if engine == "live" else points[:1]
-            rates = ", ".join(digits(p.mean(flow, "throughput", engine) / 1e6) for p in shown)
-            rtts = ", ".join(f"{1000 * p.mean(flow, 'rtt', engine):.1f}" for p in shown)
-            which, again = "", "–"
-            if flow != "monaco":
-                which = "the kernel's " if engine == "live" else "ours: "
-                again = ", ".join(f"{p.mean(flow, 'retransmissions', engine):.0f}" for p in shown)
-            rows.append((f"{which}{name}, {engine}", f"{rates} Mbps", f"{rtts} ms", again))
-    table(*rows)
-
-
-{"red": lambda: who([]), "droptail": lambda: who([DROPTAIL]), "delays": delays, "tcp": tcp}[sys.argv[1]]()
+{"red": lambda: who([]), "droptail": lambda: who([DROPTAIL]), "delays": delays}[sys.argv[1]]()

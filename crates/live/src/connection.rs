@@ -67,6 +67,8 @@ pub struct Drain {
     pub ends: (Ipv4Addr, Ipv4Addr),
     listener: TcpListener,
     stream: Option<TcpStream>,
+    /// The room for data, which is discarded.
+    room: Box<[u8]>,
 }
 
 /// Both ends of a flow carried by another stack. Each is passed to the station of its node.
@@ -163,7 +165,8 @@ fn open(
         Ok(listener)
     })?;
     let listener = listener.map_err(|e| LiveError::system("listen for a connection", e))?;
-    let drain = Drain { tun, ends: (there, here), listener, stream: None };
+    let room = vec![0; CHUNK].into();
+    let drain = Drain { tun, ends: (there, here), listener, stream: None, room };
     Ok(Ends { source: Some(connection), sink: Some(drain), ..Ends::default() })
 }
 
@@ -296,18 +299,19 @@ impl Connection {
 impl Drain {
     /// Accepts an incoming connection, and reads its data. Returns a new socket to poll.
     pub fn read(&mut self) -> Option<BorrowedFd<'_>> {
-        let new = match (&self.stream, self.listener.accept()) {
-            (None, Ok((stream, _))) if stream.set_nonblocking(true).is_ok() => {
-                self.stream = Some(stream);
-                true
-            }
-            _ => false,
-        };
-        let mut bytes = [0; CHUNK];
+        let mut new = false;
+        if self.stream.is_none()
+            && let Ok((stream, _)) = self.listener.accept()
+            && stream.set_nonblocking(true).is_ok()
+        {
+            (self.stream, new) = (Some(stream), true);
+        }
         while let Some(stream) = &mut self.stream {
-            match stream.read(&mut bytes) {
+            match stream.read(&mut self.room) {
+                // There was less than the room.
+                Ok(1..CHUNK) => break,
+                Ok(CHUNK..) => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => break,
-                Ok(1..) => {}
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 // The flow has stopped.
                 Ok(0) | Err(_) => self.stream = None,

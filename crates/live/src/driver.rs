@@ -21,8 +21,9 @@ use crate::collect::Sample;
 use crate::connection::Ends;
 use crate::packet::Packet;
 use crate::plan::Plan;
-use crate::socket::{BATCH, Exchange, LONGEST, Socket};
+use crate::socket::{BATCH, Exchange, Socket};
 use crate::thread::{LONGEST_WAIT, sharpen, used};
+use crate::tun::Room;
 use accord_host::Clock;
 use accord_record::{Broken, Transfers};
 use accord_scenario::{LinkId, NodeId};
@@ -229,7 +230,7 @@ impl<'a> Driver<'a> {
         let poller = self.kernel.as_ref().map(Kernel::poller);
         polls.extend(poller.iter().map(|poller| PollFd::new(poller.0.as_fd(), PollFlags::POLLIN)));
         let mut exchange = Exchange::new();
-        let mut packet = vec![0; LONGEST];
+        let mut room = Room::new();
         let clock = self.medium.clock;
         let end = self.plan.scenario.end();
         // The times of the latest read of the sockets, and of the latest one with arrivals.
@@ -278,7 +279,7 @@ impl<'a> Driver<'a> {
                 }
             }
             self.advance(looked);
-            self.serve_kernel(&mut packet)?;
+            self.serve_kernel(&mut room)?;
             self.send_samples();
             self.release(looked, &mut exchange)?;
         }
@@ -356,10 +357,10 @@ impl<'a> Driver<'a> {
     }
 
     /// Processes the connections of the kernel.
-    fn serve_kernel(&mut self, buffer: &mut [u8]) -> Result<()> {
+    fn serve_kernel(&mut self, room: &mut Room) -> Result<()> {
         if let Some(kernel) = &mut self.kernel {
             self.counters.refused += kernel.obey(&mut self.machine);
-            kernel.serve(&mut self.machine, buffer)?;
+            kernel.serve(&mut self.machine, room)?;
             // A packet out of one device may be for another one at the same node.
             self.counters.refused += kernel.obey(&mut self.machine);
         }

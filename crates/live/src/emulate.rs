@@ -30,11 +30,13 @@ use crate::quic::{self, Logs};
 use crate::riders;
 use crate::run::kernels;
 use crate::thread::{LONGEST_WAIT, sharpen, used};
+use crate::tun::Room;
 use crate::{Carried, Emulated, LiveError, Programs, Way};
 use accord_host::Clock;
+use accord_host::offload::Coalescer;
 use accord_record::{Manifest, Observer, Run, Statistics, Transfers};
 use accord_scenario::{Engine, Entity, Flow, LinkId, Metric, Scenario, Window};
-use accord_sim::{Machine, Order, Parcel, Whole};
+use accord_sim::{Machine, Order, Packet, Parcel, Whole};
 use accord_transport::{View, ip as header};
 use accord_units::{Duration, Time};
 use nix::poll::{PollFd, PollFlags};
@@ -54,8 +56,6 @@ const BATCH: usize = 64;
 const SHORT: Duration = Duration::from_us(8);
 /// The least MTU of a device with IPv6, in bytes [RFC 8200 §5].
 const LEAST_V6: u64 = 1280;
-/// The longest IP packet, in bytes.
-const LONGEST: usize = 1 << 16;
 /// The maximum number of connections that have a flow of their own choice. Later ones are spread.
 const MOST_CONNECTIONS: usize = 1 << 16;
 /// The looks at a server after its command, before it is asked to end: half a second in all.
@@ -78,6 +78,9 @@ struct Emulator<'a> {
     ends: &'a [Place],
     /// The way out at the second end, if there is one.
     door: Option<Door>,
+    /// The packets that are due, by their end.
+    joined: Vec<Coalescer>,
+    handed: Vec<Handed>,
     ways: &'a [Way],
     /// The places in `ways` of the ways from each end to each other one.
     way: Vec<Vec<usize>>,
@@ -93,6 +96,19 @@ struct Emulator<'a> {
     counters: Counters,
     carried: Vec<Carried>,
     connections: Connections,
+}
+
+/// A packet that is handed over to the program at its end.
+struct Handed {
+    /// The write of the end's device that it is part of.
+    write: usize,
+    end: usize,
+    /// The place of its last link in the counters, and the time at which it was due.
+    link: usize,
+    due: Time,
+    packet: Packet,
+    connection: Option<Connection>,
+    length: usize,
 }
 
 /// The result of moving packets.
@@ -114,7 +130,7 @@ impl<'a> Emulator<'a> {
             // The sockets of the way out are opened there.
             self.ends[1].namespace.enter()?;
         }
-        let mut buffer = vec![0; LONGEST];
+        let mut room = Room::new();
         self.clock.wait_for_start(|| self.stop.load(Ordering::Relaxed));
         let end = self.scenario.end();
         let poll = |end: &'a Place| PollFd::new(end.device.as_fd(), PollFlags::POLLIN);
@@ -130,14 +146,16 @@ impl<'a> Emulator<'a> {
             }
             self.clock.wait(due, LONGEST_WAIT, &mut polls);
             self.advance(self.clock.now().min(end));
+            self.hand_over();
             for (end, poll) in polls.iter().enumerate() {
                 match &mut self.kernel {
                     _ if poll.any() == Some(false) => {}
                     Some(kernel) if end == self.ends.len() => {
-                        kernel.serve(&mut self.machine, &mut buffer)?;
+                        kernel.serve(&mut self.machine, &mut room)?;
                     }
-                    _ => self.take_in(end, &mut buffer)?,
+                    _ => self.take_in(end, &mut room)?,
                 }
+                self.hand_over();
             }
             for mut part in self.machine.parts() {
                 // The windows of a program are not known.
@@ -200,62 +218,92 @@ impl<'a> Emulator<'a> {
         self.of_flow[parcel.packet.flow as usize].is_some()
     }
 
-    /// Hands a packet over to the program at its end.
+    /// Hands a packet over to the program at its end, with all others that are due.
     fn deliver(&mut self, parcel: Parcel, due: Time) {
         let flow = parcel.packet.flow as usize;
         let Some((way, link)) = self.of_flow[flow] else {
             return;
         };
-        let to = self.ways[way].to;
+        let end = self.ways[way].to;
         let packet = parcel.packet;
         let mut bytes = parcel.bytes.unwrap_or_default();
         let mut whole = header::exit(&mut bytes, packet.tos_of_whole());
         let connection = read(&bytes).map(|(_, connection)| connection);
-        if to == 1
+        if end == 1
             && let Some(door) = &mut self.door
         {
             whole &= connection.is_some_and(|c| door.admits(&bytes, &c));
         }
-        let taken = whole && self.ends[to].device.send(&bytes).unwrap_or(false);
-        if taken {
-            self.counters.handed += 1;
-        } else {
-            self.counters.refused += 1;
-        }
         self.machine.taken(flow, packet.bytes(), true);
-        let now = self.clock.now();
-        if let (true, Some(connection), Some(entered)) = (taken, connection, packet.sent()) {
-            let (marked, delay) = (packet.is_marked(), now.since(entered));
-            self.connections.delivered(connection, bytes.len(), marked, delay);
+        if !whole {
+            self.counters.refused += 1;
+            return;
         }
-        let (link, achieved) = &mut self.counters.links[link];
-        let rate = self.machine.rate(*link);
-        achieved.released(due, now, packet.bytes(), rate);
+        if self.joined[end].is_full() {
+            self.hand_over();
+        }
+        let (write, length) = (self.joined[end].push(&bytes), bytes.len());
+        self.handed.push(Handed { write, end, link, due, packet, connection, length });
+    }
+
+    /// Writes the packets that are due to the devices of their ends.
+    fn hand_over(&mut self) {
+        if self.handed.is_empty() {
+            return;
+        }
+        let ends = self.ends.iter().zip(&mut self.joined);
+        let taken: Vec<Vec<bool>> = ends
+            .map(|(end, joined)| {
+                let mut taken = Vec::new();
+                end.device.send_joined(joined, |is_taken| taken.push(is_taken));
+                taken
+            })
+            .collect();
+        let now = self.clock.now();
+        for Handed { write, end, link, due, packet, connection, length } in self.handed.drain(..) {
+            let is_taken = taken[end][write];
+            *(if is_taken { &mut self.counters.handed } else { &mut self.counters.refused }) += 1;
+            if let (true, Some(connection), Some(entered)) = (is_taken, connection, packet.sent()) {
+                let (marked, delay) = (packet.is_marked(), now.since(entered));
+                self.connections.delivered(connection, length, marked, delay);
+            }
+            let (link, achieved) = &mut self.counters.links[link];
+            achieved.released(due, now, packet.bytes(), self.machine.rate(*link));
+        }
     }
 
     /// Puts the packets of a program into the first port of their way.
-    fn take_in(&mut self, end: usize, buffer: &mut [u8]) -> IoResult<()> {
-        for _ in 0..BATCH {
-            let Some(length) = self.ends[end].device.receive(buffer)? else {
+    fn take_in(&mut self, end: usize, room: &mut Room) -> IoResult<()> {
+        let device = &self.ends[end].device;
+        let mut count = 0;
+        while count < BATCH {
+            let any = device.receive(room, |bytes| {
+                count += 1;
+                self.enter(end, bytes);
+            })?;
+            if !any {
                 break;
-            };
-            let bytes = &buffer[..length];
-            let Some((tos, connection)) = read(bytes) else {
-                continue;
-            };
-            let (tos, flow) = (header::entry(tos), self.flow(end, connection));
-            self.connections.sent(connection, flow, length);
-            self.advance(self.clock.now());
-            self.machine.send(flow, 0, &Whole { tos, is_data: true, bytes });
-            let (carried, now) = (&mut self.carried[flow], self.machine.now());
-            if carried.packets == 0 {
-                carried.first = now;
             }
-            carried.last = now;
-            carried.packets += 1;
-            carried.bytes += length as u64;
         }
         Ok(())
+    }
+
+    /// Puts a packet of a program into the first port of its way.
+    fn enter(&mut self, end: usize, bytes: &[u8]) {
+        let Some((tos, connection)) = read(bytes) else {
+            return;
+        };
+        let (tos, flow) = (header::entry(tos), self.flow(end, connection));
+        self.connections.sent(connection, flow, bytes.len());
+        self.advance(self.clock.now());
+        self.machine.send(flow, 0, &Whole { tos, is_data: true, bytes });
+        let (carried, now) = (&mut self.carried[flow], self.machine.now());
+        if carried.packets == 0 {
+            carried.first = now;
+        }
+        carried.last = now;
+        carried.packets += 1;
+        carried.bytes += bytes.len() as u64;
     }
 
     /// Returns the flow of a connection. Connections take turns among the flows.
@@ -365,6 +413,8 @@ pub fn emulate(
             machine,
             ends: places,
             door,
+            joined: places.iter().map(|place| place.device.coalescer()).collect(),
+            handed: Vec::new(),
             ways,
             way: between(ways, places.len()),
             of_flow,

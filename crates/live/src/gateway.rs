@@ -16,7 +16,7 @@ use crate::namespace::Namespace;
 use crate::riders::{OVERHEAD, SET};
 use crate::site::{LatestReport, Report, Site};
 use crate::thread::LONGEST_WAIT;
-use crate::tun::Tun;
+use crate::tun::{Room, Tun};
 use accord_family::{Signal, Value};
 use accord_host::Clock;
 use accord_scenario::{Change, Flow, Scenario};
@@ -44,8 +44,6 @@ const PERIOD: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The maximum time until two gateways have a session and report to each other.
 const MEETING: accord_units::Duration = accord_units::Duration::from_secs(20);
-/// The maximum size of a packet of a device.
-const LONGEST: usize = 65_536;
 
 /// The gateways of a run, which end when this is dropped.
 #[derive(Debug, Default)]
@@ -148,7 +146,7 @@ impl Gateways {
             }
         }
         let clock = Clock::starting_in(Duration::ZERO.into());
-        let mut buffer = vec![0; LONGEST];
+        let mut room = Room::new();
         let end = Time::ZERO + MEETING;
         let mut next_look = Time::ZERO;
         loop {
@@ -175,11 +173,11 @@ impl Gateways {
             }
             for (from, to, path, queue) in &mut routes {
                 let failed = |e| LiveError::system("move a gateway's datagrams", e);
-                while let Some(length) = from.wan.receive(&mut buffer).map_err(failed)? {
-                    let size = Bytes::new(length as u64);
-                    let due = now + network.one_way(path, size);
-                    queue.push_back((due, buffer[..length].to_vec()));
-                }
+                let mut take = |datagram: &[u8]| {
+                    let size = Bytes::new(datagram.len() as u64);
+                    queue.push_back((now + network.one_way(path, size), datagram.to_vec()));
+                };
+                while from.wan.receive(&mut room, &mut take).map_err(failed)? {}
                 while queue.front().is_some_and(|(due, _)| *due <= now) {
                     if let Some((_, datagram)) = queue.pop_front() {
                         to.wan.send(&datagram).map_err(failed)?;

@@ -37,7 +37,7 @@ pub struct Received<'a> {
 /// The maximum number of packets per system call.
 pub const BATCH: usize = 64;
 /// The longest datagram, in bytes.
-pub const LONGEST: usize = 1 << 16;
+const LONGEST: usize = 1 << 16;
 
 /// The buffers of a thread for batches in both directions.
 #[derive(Debug)]

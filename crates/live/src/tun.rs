@@ -1,13 +1,16 @@
 //! TUN devices, which exchange packets with the kernel's TCP.
 //!
 //! A connection of the kernel has a device at each end, in the namespace of its node. The route to
-//! the other end leads through that device. The devices have no offloads, so packets are not
-//! merged into larger ones.
+//! the other end leads through that device. The kernel passes on several segments at once, which are
+//! cut here. It takes packets one by one.
 
 use crate::LiveError;
 use crate::namespace::{Namespace, ip};
+use accord_host::offload::{Coalescer, HEADER, LONGEST, Splitter};
 use nix::errno::Errno;
-use std::io::{Error, Result};
+use nix::sys::uio::writev;
+use nix::unistd::{read, write};
+use std::io::{Error, IoSlice, Result};
 use std::net::Ipv4Addr;
 use std::os::fd::{AsFd, BorrowedFd};
 use tun_rs::{DeviceBuilder, SyncDevice};
@@ -17,7 +20,24 @@ use tun_rs::{DeviceBuilder, SyncDevice};
 const QUEUE: usize = 10_000;
 
 /// A TUN device.
-pub struct Tun(SyncDevice);
+pub struct Tun {
+    device: SyncDevice,
+    /// True if packets have the header of offloads in front.
+    offload: bool,
+}
+
+/// The room for packets that the kernel passes on.
+pub struct Room {
+    bytes: Vec<u8>,
+    splitter: Splitter,
+}
+
+impl Room {
+    /// Creates the room of a thread.
+    pub fn new() -> Room {
+        Room { bytes: vec![0; LONGEST], splitter: Splitter::default() }
+    }
+}
 
 impl Tun {
     /// Creates a device in a namespace, with this name and for packets of up to `mtu` bytes. It has
@@ -59,48 +79,78 @@ impl Tun {
     }
 
     fn create(namespace: &Namespace, name: &str) -> std::result::Result<Tun, LiveError> {
+        let open = |offload: bool| {
+            DeviceBuilder::new().name(name).with(|b| _ = b.offload(offload)).build_sync()
+        };
         let device = namespace.within(|| {
-            let device = DeviceBuilder::new().name(name).build_sync()?;
+            // A kernel without offloads rejects them.
+            let device = open(true).or_else(|_| open(false))?;
             device.set_nonblocking(true)?;
             // This prevents IPv6 router solicitations. Some kernels have no IPv6.
             let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/disable_ipv6"), "1");
             Ok(device)
         })?;
         let device = device.map_err(|e: Error| LiveError::system("open a TUN device", e))?;
-        Ok(Tun(device))
+        let offload = device.tcp_gso();
+        Ok(Tun { device, offload })
     }
 
-    /// Takes a packet that the kernel has sent, if there is one.
-    pub fn receive(&self, packet: &mut [u8]) -> Result<Option<usize>> {
-        match self.0.recv(packet) {
-            Ok(length) => Ok(Some(length)),
-            Err(e) if is(&e, Errno::EAGAIN) || is(&e, Errno::EINTR) => Ok(None),
-            Err(e) => Err(e),
+    /// Takes the next packets that the kernel has sent: one, or the segments of one. Returns `false` if there
+    /// are none.
+    pub fn receive(&self, room: &mut Room, mut take: impl FnMut(&[u8])) -> Result<bool> {
+        let length = match read(&self.device, &mut room.bytes) {
+            Ok(length) => length,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(false),
+            Err(e) => return Err(e.into()),
+        };
+        let packet = &mut room.bytes[..length];
+        if self.offload {
+            room.splitter.split(packet, &mut take)?;
+        } else {
+            take(packet);
+        }
+        Ok(true)
+    }
+
+    /// Returns the place for packets that are given to the kernel together.
+    pub fn coalescer(&self) -> Coalescer {
+        Coalescer::new(self.offload, self.offload && self.device.udp_gso())
+    }
+
+    /// Gives the packets of a coalescer to the kernel, joined if there are offloads. Tells `taken` of each write
+    /// whether the kernel took it.
+    pub fn send_joined(&self, joined: &mut Coalescer, mut taken: impl FnMut(bool)) {
+        let from = if self.offload { 0 } else { HEADER };
+        let mut is_declined = false;
+        joined.clear(&mut |bytes, count| {
+            let written = write(&self.device, &bytes[from..]);
+            is_declined |= count > 1 && written == Err(Errno::EINVAL);
+            taken(written.is_ok());
+        });
+        if is_declined {
+            (joined.tcp, joined.udp) = (false, false);
         }
     }
 
     /// Gives a packet to the kernel. Returns `false` if the kernel did not take it.
     pub fn send(&self, packet: &[u8]) -> Result<bool> {
-        match self.0.send(packet) {
+        let header = if self.offload { &[0; HEADER][..] } else { &[] };
+        match writev(&self.device, &[IoSlice::new(header), IoSlice::new(packet)]) {
             Ok(_) => Ok(true),
-            Err(e) if is(&e, Errno::EAGAIN) || is(&e, Errno::ENOBUFS) => Ok(false),
-            Err(e) => Err(e),
+            Err(Errno::EAGAIN | Errno::ENOBUFS) => Ok(false),
+            Err(e) => Err(e.into()),
         }
     }
 }
 
-fn is(e: &Error, errno: Errno) -> bool {
-    e.raw_os_error() == Some(errno as i32)
-}
-
 impl AsFd for Tun {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.device.as_fd()
     }
 }
 
 impl std::fmt::Debug for Tun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Tun").field(&self.0.as_fd()).finish()
+        f.debug_tuple("Tun").field(&self.device.as_fd()).finish()
     }
 }

@@ -1,11 +1,11 @@
 //! The TUN device.
 
 use super::notify::Manager;
-use super::offload::{Coalescer, HEADER, LONGEST, Splitter};
 use super::refused::Refused;
 use super::ways::Ways;
 use crate::config::Site;
 use crate::error::RunError;
+use accord_host::offload::{Coalescer, HEADER, LONGEST, Splitter};
 use nix::errno::Errno;
 use nix::unistd::{read, write};
 use std::io::Error;

@@ -9,7 +9,6 @@ mod endpoints;
 mod keeper;
 mod load;
 mod notify;
-mod offload;
 mod refused;
 mod socket;
 mod watch;

@@ -4,7 +4,7 @@ use crate::arrived::Arrived;
 use crate::connection::{Connection, Drain, Ends};
 use crate::packet::whole;
 use crate::site::{Site, carries_data};
-use crate::tun::Tun;
+use crate::tun::{Room, Tun};
 use accord_family::InnerState;
 use accord_scenario::{NodeId, Scenario};
 use accord_sim::{Machine, Order, Parcel, Part};
@@ -233,7 +233,7 @@ impl<'a> Kernel<'a> {
 
     /// Runs the applications of connections, and puts the packets that the kernel has for the other
     /// ends into the ports of the machine.
-    pub fn serve(&mut self, machine: &mut Machine, buffer: &mut [u8]) -> Result<()> {
+    pub fn serve(&mut self, machine: &mut Machine, room: &mut Room) -> Result<()> {
         let scenario = self.scenario;
         for (flow, file) in ready(&self.poller)? {
             match file {
@@ -250,23 +250,23 @@ impl<'a> Kernel<'a> {
                 }
                 File::SourceDevice => {
                     if let Some(c) = self.sources.get(&flow) {
-                        send_on(scenario, machine, (flow, 0), c.ends, &c.tun, buffer)?;
+                        send_on(scenario, machine, (flow, 0), c.ends, &c.tun, room)?;
                     }
                 }
                 File::SinkDevice => {
                     if let Some(d) = self.sinks.get(&flow) {
-                        send_on(scenario, machine, (flow, 1), d.ends, &d.tun, buffer)?;
+                        send_on(scenario, machine, (flow, 1), d.ends, &d.tun, room)?;
                     }
                 }
                 File::EntryWan | File::ExitWan => {
                     let end = usize::from(file == File::ExitWan);
                     if let Some(site) = self.sites.get(&(flow, end)) {
-                        send_datagrams(scenario, machine, (flow, end), site, buffer)?;
+                        send_datagrams(scenario, machine, (flow, end), site, room)?;
                     }
                 }
                 File::Lan => {
                     if let Some(site) = self.sites.get(&(flow, 1)) {
-                        leave(scenario, machine, site, buffer)?;
+                        leave(scenario, machine, site, room)?;
                     }
                 }
             }
@@ -276,13 +276,17 @@ impl<'a> Kernel<'a> {
 }
 
 /// Takes the packets that a device has, up to a batch.
-fn each(tun: &Tun, buffer: &mut [u8], mut take: impl FnMut(ip::Packet, &[u8])) -> Result<()> {
-    for _ in 0..BATCH {
-        let Some(length) = tun.receive(buffer)? else {
+fn each(tun: &Tun, room: &mut Room, mut take: impl FnMut(ip::Packet, &[u8])) -> Result<()> {
+    let mut count = 0;
+    while count < BATCH {
+        let any = tun.receive(room, |bytes| {
+            count += 1;
+            if let Some(packet) = ip::Packet::new(bytes) {
+                take(packet, bytes);
+            }
+        })?;
+        if !any {
             break;
-        };
-        if let Some(packet) = ip::Packet::new(&buffer[..length]) {
-            take(packet, &buffer[..length]);
         }
     }
     Ok(())
@@ -296,10 +300,10 @@ fn send_on(
     (flow, way): (usize, usize),
     ends: (Ipv4Addr, Ipv4Addr),
     tun: &Tun,
-    buffer: &mut [u8],
+    room: &mut Room,
 ) -> Result<()> {
     let ends = (IpAddr::V4(ends.0), IpAddr::V4(ends.1));
-    each(tun, buffer, |packet, bytes| {
+    each(tun, room, |packet, bytes| {
         // Other packets of the kernel do not belong to the connection.
         if packet.sequence().is_some() && (packet.source, packet.destination) == ends {
             machine.send(flow, way, &whole(scenario, flow, ip::entry(packet.tos), bytes));
@@ -314,10 +318,10 @@ fn send_datagrams(
     machine: &mut Machine,
     (tunnel, way): (usize, usize),
     site: &Site,
-    buffer: &mut [u8],
+    room: &mut Room,
 ) -> Result<()> {
     let ends = (IpAddr::V4(site.ends.0), IpAddr::V4(site.ends.1));
-    each(&site.wan, buffer, |packet, bytes| {
+    each(&site.wan, room, |packet, bytes| {
         if packet.udp().is_some() && (packet.source, packet.destination) == ends {
             machine.send(tunnel, way, &whole(scenario, tunnel, packet.tos, bytes));
         }
@@ -325,8 +329,8 @@ fn send_datagrams(
 }
 
 /// Forwards the packets of a gateway to the flows of its site.
-fn leave(scenario: &Scenario, machine: &mut Machine, site: &Site, buffer: &mut [u8]) -> Result<()> {
-    each(&site.lan, buffer, |packet, bytes| {
+fn leave(scenario: &Scenario, machine: &mut Machine, site: &Site, room: &mut Room) -> Result<()> {
+    each(&site.lan, room, |packet, bytes| {
         if packet.sequence().is_some()
             && let IpAddr::V4(to) = packet.destination
             && let Some(flow) = site.riders.get(&to)

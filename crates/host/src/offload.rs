@@ -225,20 +225,21 @@ impl Coalescer {
         self.used >= MOST_RUNS
     }
 
-    /// Adds a packet.
-    pub fn push(&mut self, packet: &[u8]) {
+    /// Adds a packet. Returns the number of the write, from 0, that it is part of.
+    pub fn push(&mut self, packet: &[u8]) -> usize {
         let shape =
             Shape::of(packet).filter(|s| if s.protocol == TCP { self.tcp } else { self.udp });
         if let Some(shape) = shape {
-            let flow = |run: &&mut Run| {
+            let flow = |run: &Run| {
                 run.shape == Some(shape) && shape.same_flow(&run.bytes[HEADER..], packet)
             };
             // Only the latest run of the flow counts, so packets do not overtake each other.
-            if let Some(run) = self.runs[..self.used].iter_mut().rev().find(flow)
+            let runs = self.runs[..self.used].iter_mut().enumerate();
+            if let Some((number, run)) = runs.rev().find(|(_, run)| flow(run))
                 && run.open
                 && run.join(shape, packet)
             {
-                return;
+                return number;
             }
         }
         if self.used == self.runs.len() {
@@ -257,6 +258,7 @@ impl Coalescer {
             run.segment = run.contents;
             run.open = shape.joins(packet) && !shape.ends(packet);
         }
+        self.used - 1
     }
 
     /// Passes each packet to write, with its header, and the number of packets in it. Leaves the coalescer
