@@ -120,7 +120,7 @@ fn link_note(scenario: &Scenario, id: usize, achieved: &Achieved) -> Option<Stri
     }
     let rate = match rate {
         Some(rate) => format!("{:.4} Mbps while busy and ", rate.as_bps_f64() / 1e6),
-        None => "not busy enough to measure the rate, ".into(),
+        None => "too few packets back to back to measure the rate, ".into(),
     };
     let delay = (link.delay + late).as_ms_f64();
     Some(format!(
