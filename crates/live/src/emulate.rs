@@ -78,7 +78,7 @@ struct Emulator<'a> {
     ends: &'a [Place],
     /// The way out at the second end, if there is one.
     door: Option<Door>,
-    /// The packets that are due, by their end.
+    /// The writes of packets that are due, by end, and these packets.
     joined: Vec<Coalescer>,
     handed: Vec<Handed>,
     ways: &'a [Way],
@@ -98,7 +98,7 @@ struct Emulator<'a> {
     connections: Connections,
 }
 
-/// A packet that is handed over to the program at its end.
+/// A packet that is due at the end of a program.
 struct Handed {
     /// The write of the end's device that it is part of.
     write: usize,
@@ -218,7 +218,7 @@ impl<'a> Emulator<'a> {
         self.of_flow[parcel.packet.flow as usize].is_some()
     }
 
-    /// Hands a packet over to the program at its end, with all others that are due.
+    /// Takes a packet that is due at the end of a program, for [`hand_over`](Self::hand_over).
     fn deliver(&mut self, parcel: Parcel, due: Time) {
         let flow = parcel.packet.flow as usize;
         let Some((way, link)) = self.of_flow[flow] else {
