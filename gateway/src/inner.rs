@@ -33,7 +33,7 @@ fn number(packet: &Packet, secret: u64) -> u64 {
         [IpNumber::TCP, IpNumber::UDP, IpNumber::DCCP, IpNumber::SCTP];
     let mut hasher = DefaultHasher::new();
     (secret, packet.source, packet.destination, packet.protocol).hash(&mut hasher);
-    // Fragments of IPv4 have the same flow, although only the first of them has ports.
+    // Fragments have the same flow, although only the first of them has ports.
     if WITH_PORTS.contains(&packet.protocol)
         && !packet.is_fragment
         && let Some(ports) = packet.contents.first_chunk::<4>()

@@ -48,14 +48,16 @@ pub fn fragments(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
 /// The source of the message is the destination of the packet. A host drops packets from a device that
 /// carry one of its own addresses, such as that of the device.
 pub fn message(packet: &[u8], inner: &Packet, mtu: usize) -> Option<Vec<u8>> {
+    if inner.is_continued {
+        return None;
+    }
     let kind = inner.contents.first().copied();
     match (inner.source, inner.destination) {
         (IpAddr::V4(source), IpAddr::V4(from)) => {
-            let is_first = Ipv4Header::from_slice(packet).ok()?.0.fragment_offset.value() == 0;
             let error = inner.protocol == IpNumber::ICMP && !matches!(kind, Some(0 | 8 | 13 | 14));
             let many = from.is_multicast() || from.is_broadcast();
             let nobody = source.is_multicast() || source.is_broadcast() || source.is_unspecified();
-            if !is_first || error || many || nobody {
+            if error || many || nobody {
                 return None;
             }
             // The message quotes enough of the packet to fill 576 bytes [RFC 1812 §4.3.2.3].

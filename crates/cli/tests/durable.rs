@@ -262,3 +262,21 @@ fn evaluate_and_attack_take_locks() {
         drop(lock);
     }
 }
+
+/// A run that an engine refuses leaves no directory, and removes none that was there.
+#[test]
+fn a_refused_run_leaves_nothing() {
+    let dir = folder(&[("small.toml", SMALL)]);
+    let refused = |output: &str| {
+        let set = "flow.a.controller=\"bbr3\"";
+        let args = ["run", "small.toml", "-e", "fluid", "--set", set, "-o", output];
+        let ended = accord(dir.path(), &args).with(2);
+        assert!(ended.stderr.contains("no law for bbr3"), "{ended:#?}");
+    };
+    refused("new/deep/run");
+    assert!(!dir.path().join("new").exists());
+    std::fs::create_dir(dir.path().join("old")).expect("it is made");
+    refused("old/deep/run");
+    let old = std::fs::read_dir(dir.path().join("old")).expect("it is there");
+    assert_eq!(old.count(), 0);
+}

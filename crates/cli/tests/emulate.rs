@@ -449,21 +449,26 @@ fn the_way_out_leads_to_the_host() {
     let place = Place::new("out");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let datagrams = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    // Some kernels have no IPv6.
+    let v6 = UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).ok();
     let (tcp, udp) =
         (listener.local_addr().expect("bound"), datagrams.local_addr().expect("bound"));
+    let udp6 = v6.as_ref().map_or(0, |v6| v6.local_addr().expect("bound").port());
     std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().expect("a connection");
         let mut all = Vec::new();
         stream.read_to_end(&mut all).expect("data");
         stream.write_all(&all).expect("it reads");
     });
-    std::thread::spawn(move || {
-        let mut buffer = [0; 2000];
-        while let Ok((length, from)) = datagrams.recv_from(&mut buffer) {
-            datagrams.send_to(&buffer[..length], from).expect("it goes");
-        }
-    });
-    let ports = format!("TCP={} UDP={} exec \"$@\"", tcp.port(), udp.port());
+    for socket in std::iter::once(datagrams).chain(v6) {
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4000];
+            while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+                socket.send_to(&buffer[..length], from).expect("it goes");
+            }
+        });
+    }
+    let ports = format!("TCP={} UDP={} UDP6={udp6} exec \"$@\"", tcp.port(), udp.port());
     let line = program("caller");
     let mut all = vec!["sh", "-c", &ports, "sh"];
     all.extend(line.iter().map(String::as_str));
@@ -473,7 +478,8 @@ fn the_way_out_leads_to_the_host() {
     assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
 }
 
-/// Sends a megabyte and ten datagrams to services of the host, and gets them back.
+/// Sends a megabyte and datagrams to services of the host, and gets them back. The longest datagrams cross
+/// the path in parts.
 #[test]
 #[ignore = "not a test: other tests start it as their program"]
 fn caller() {
@@ -487,13 +493,22 @@ fn caller() {
     let mut back = Vec::new();
     stream.read_to_end(&mut back).expect("data");
     assert!(back == sent);
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
-    socket.connect((server, number("UDP"))).expect("a route");
-    for n in 0..10_u8 {
-        socket.send(&[n; 1000]).expect("it goes");
-        let mut buffer = [0; 2000];
-        assert_eq!(socket.recv(&mut buffer).expect("it comes"), 1000);
-        assert_eq!(buffer[0], n);
+    for (any, name, port) in [
+        (IpAddr::from(Ipv4Addr::UNSPECIFIED), "ACCORD_SERVER", number("UDP")),
+        (Ipv6Addr::UNSPECIFIED.into(), "ACCORD_SERVER6", number("UDP6")),
+    ] {
+        if port == 0 {
+            continue;
+        }
+        let server: IpAddr = std::env::var(name).expect("it is set").parse().expect("IP");
+        let socket = UdpSocket::bind((any, 0)).expect("a port");
+        socket.connect((server, port)).expect("a route");
+        for (n, size) in (0..10_u8).zip([3000, 1000].into_iter().cycle()) {
+            socket.send(&vec![n; size]).expect("it goes");
+            let mut buffer = [0; 4000];
+            assert_eq!(socket.recv(&mut buffer).expect("it comes"), size);
+            assert!(buffer[0] == n && buffer[size - 1] == n);
+        }
     }
     // No program of the host is at this port.
     let closed = TcpStream::connect((server, 1)).and_then(|mut s| s.read(&mut [0]).map(|n| n > 0));

@@ -31,7 +31,7 @@ impl accord_form::Own for Own {
             ),
             Own::Processing => words_or("a time such as \"80 us\""),
             Own::Metric => one_of(&self.words()),
-            Own::Over => words_or("a percentile such as \"p95\""),
+            Own::Over => words_or("a percentile such as \"p95\" (\"p50\" is the median)"),
             Own::Figure => "a value in the metric's unit".into(),
             Own::Controller => "the name of a controller or a table with it".into(),
             Own::Queue => "the name of a queue discipline or a table with it".into(),

@@ -3,7 +3,8 @@
 use crate::tos::{ECN, MARKED};
 use core::net::IpAddr;
 use etherparse::{
-    IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv6Header, Ipv6HeaderSlice,
+    IpDscp, IpEcn, IpNumber, Ipv4Header, Ipv4HeaderSlice, Ipv6FragmentHeaderSlice, Ipv6Header,
+    Ipv6HeaderSlice,
 };
 use etherparse::{TcpSlice, UdpHeader, UdpSlice};
 
@@ -22,13 +23,14 @@ pub struct Packet<'a> {
     pub source: IpAddr,
     /// The address that the packet goes to.
     pub destination: IpAddr,
-    /// The protocol of the contents. In IPv6 it is the first next header, which may be an extension.
+    /// The protocol of the contents. In IPv6 it is the first next header, or the second after that of a
+    /// fragment, and may be another extension.
     pub protocol: IpNumber,
-    /// True for a fragment of IPv4.
+    /// True for a fragment.
     pub is_fragment: bool,
-    /// True for a fragment of IPv4 other than the first.
+    /// True for a fragment other than the first.
     pub is_continued: bool,
-    /// The contents after the header.
+    /// The contents after the header, or after that of a fragment.
     pub contents: &'a [u8],
 }
 
@@ -51,7 +53,7 @@ impl<'a> Packet<'a> {
             6 => {
                 let header = Ipv6HeaderSlice::from_slice(bytes).ok()?;
                 let contents = &bytes[Ipv6Header::LEN..];
-                (usize::from(header.payload_length()) == contents.len()).then(|| Packet {
+                let mut packet = Packet {
                     tos: header.traffic_class(),
                     source: header.source_addr().into(),
                     destination: header.destination_addr().into(),
@@ -59,7 +61,15 @@ impl<'a> Packet<'a> {
                     is_fragment: false,
                     is_continued: false,
                     contents,
-                })
+                };
+                if packet.protocol == IpNumber::IPV6_FRAGMENTATION_HEADER {
+                    let fragment = Ipv6FragmentHeaderSlice::from_slice(contents).ok()?;
+                    packet.protocol = fragment.next_header();
+                    packet.is_fragment = fragment.is_fragmenting_payload();
+                    packet.is_continued = fragment.fragment_offset().value() > 0;
+                    packet.contents = &contents[fragment.slice().len()..];
+                }
+                (usize::from(header.payload_length()) == contents.len()).then_some(packet)
             }
             _ => None,
         }

@@ -302,6 +302,30 @@ fn a_packet_of_version_6_is_read_and_marked() {
 }
 
 #[test]
+fn a_fragment_of_version_6_is_of_the_protocol_inside() {
+    // 20 bytes: a fragment header for UDP, and 12 bytes of a datagram.
+    let mut packet = vec![0x60, 0, 0, 0, 0, 20, 44, 64];
+    packet.extend([0x20; 32]);
+    packet.extend([17, 0, 0, 1, 9, 9, 9, 9]);
+    packet.extend([0, 53, 0x1b, 0x58, 0, 12, 0, 0, 9, 9, 9, 9]);
+    let first = ip::Packet::new(&packet).expect("it is whole");
+    assert!(first.is_fragment && !first.is_continued);
+    assert_eq!((first.protocol.0, first.ports(), first.udp()), (17, [53, 7000], None));
+    // The offset of 8 bytes is one, and no more follow.
+    packet[43] = 1 << 3;
+    let last = ip::Packet::new(&packet).expect("it is whole");
+    assert!(last.is_fragment && last.is_continued);
+    assert_eq!((last.protocol.0, last.ports()), (17, [0, 0]));
+    // One that is the whole packet [RFC 6946].
+    packet[43] = 0;
+    let whole = ip::Packet::new(&packet).expect("it is whole");
+    assert!(!whole.is_fragment && whole.udp() == Some(&[9; 4]));
+    packet.truncate(46);
+    packet[5] = 6;
+    assert!(ip::Packet::new(&packet).is_none(), "its second header is cut short");
+}
+
+#[test]
 fn what_is_needed_of_a_packet_is_read() {
     let (syn, fin) = (0x02, 0x11);
     for (flags, payload, takes) in [(0x10, 7, 7), (syn, 0, 1), (fin, 3, 4), (0x10, 0, 0)] {

@@ -15,6 +15,9 @@ const TRIES: usize = 100;
 pub struct Lock {
     /// The file `.lock` among the kept runs, in `.NAME.resume` next to the directory.
     path: PathBuf,
+    /// The folders that did not exist before, the innermost first. Those that stay empty go with the
+    /// lock, so that a refused run leaves nothing.
+    made: Vec<PathBuf>,
     _file: File,
 }
 
@@ -27,6 +30,7 @@ impl Lock {
         let target = resolved(target);
         let folder = hidden(&target, "resume")?;
         let path = folder.join(".lock");
+        let made = folder.ancestors().take_while(|f| !f.exists()).map(Path::to_owned).collect();
         for _ in 0..TRIES {
             let failed = |e| FileError::io("write", &target, e);
             fs::create_dir_all(&folder).map_err(failed)?;
@@ -43,7 +47,7 @@ impl Lock {
             }
             // Another command may have removed the file between its opening and its locking.
             if is_same(&file, &path) {
-                return Ok(Lock { path, _file: file });
+                return Ok(Lock { path, made, _file: file });
             }
         }
         Err(FileError::Busy { path: target })
@@ -53,7 +57,10 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
-        // The folder stays if it holds runs.
+        // A folder stays if it holds runs.
         let _ = self.path.parent().map(fs::remove_dir);
+        for folder in &self.made {
+            let _ = fs::remove_dir(folder);
+        }
     }
 }
