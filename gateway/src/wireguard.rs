@@ -16,6 +16,7 @@ use boringtun::noise::handshake::parse_handshake_anon;
 use boringtun::noise::rate_limiter::RateLimiter;
 use boringtun::noise::{Packet, Tunn, TunnResult};
 use boringtun::x25519;
+use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ const ROOM: usize = 148;
 const DATA: u8 = 4;
 /// The time for which a replaced tunnel accepts datagrams in flight.
 const ON_THE_WAY: Duration = Duration::from_secs(10);
+/// The sessions that boringtun keeps for a peer.
+const MOST_ASKED: usize = 8;
 /// The bits of an index that boringtun uses for the sessions of a peer.
 const PER_PEER: u32 = 8;
 
@@ -57,8 +60,9 @@ struct Tunnel {
     used: bool,
     /// When another tunnel replaced it.
     replaced: Option<Time>,
-    /// The index of a session that the peer has asked for since, which brings it back into use.
-    asked: Option<u32>,
+    /// The indices of the latest sessions that the peer has asked for since. Each of them brings it back into
+    /// use: the answer to a later question may be lost.
+    asked: VecDeque<u32>,
 }
 
 /// A peer and its tunnels. The first one is in use.
@@ -88,11 +92,11 @@ impl Line {
     /// there, change nothing.
     fn use_from(&mut self, place: usize, session: Option<u32>, at: Time) {
         let tunnel = &self.tunnels[place];
-        if place > 0 && (tunnel.replaced.is_none() || session.is_some() && tunnel.asked == session)
-        {
+        let is_asked = |session| tunnel.asked.contains(&session);
+        if place > 0 && (tunnel.replaced.is_none() || session.is_some_and(is_asked)) {
             let mut tunnel = self.tunnels.remove(place);
-            (tunnel.replaced, tunnel.asked) = (None, None);
-            (self.tunnels[0].replaced, self.tunnels[0].asked) = (Some(at), None);
+            (tunnel.replaced, tunnel.asked) = (None, VecDeque::new());
+            (self.tunnels[0].replaced, self.tunnels[0].asked) = (Some(at), VecDeque::new());
             self.tunnels.insert(0, tunnel);
         }
     }
@@ -176,7 +180,8 @@ impl WireGuard {
     fn close(&self, tunnel: &mut Tunnel) {
         let limiter = Arc::new(RateLimiter::new(&self.public, u64::MAX));
         tunnel.tunn.set_static_private(self.private.clone(), self.public, Some(limiter));
-        (tunnel.open, tunnel.replaced, tunnel.asked) = (false, None, None);
+        (tunnel.open, tunnel.replaced) = (false, None);
+        tunnel.asked.clear();
     }
 
     fn tunnel(&mut self, keys: &PeerKeys, theirs: PublicKey) -> Tunnel {
@@ -199,7 +204,7 @@ impl WireGuard {
             open: false,
             used: false,
             replaced: None,
-            asked: None,
+            asked: VecDeque::new(),
         }
     }
 
@@ -348,11 +353,14 @@ impl Sessions for WireGuard {
                 tunnel.used = true;
                 // The index of the new session is in the answer.
                 let index = out.get(4..8).and_then(|bytes| bytes.try_into().ok());
-                tunnel.asked = index.map(u32::from_le_bytes);
+                tunnel.asked.extend(index.map(u32::from_le_bytes));
+                if tunnel.asked.len() > MOST_ASKED {
+                    tunnel.asked.pop_front();
+                }
             }
             // A peer that asks for a session does not yet have it.
             if tunnel.open && (!asks || !was_open) {
-                let session = if asks { tunnel.asked } else { session };
+                let session = if asks { tunnel.asked.back().copied() } else { session };
                 line.use_from(place, session, at);
             }
         }

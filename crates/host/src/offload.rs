@@ -6,6 +6,7 @@
 //! checksum are correct, and all other fields are equal. The one exception is the identification of IPv4
 //! packets that must not be fragmented, which has no meaning [RFC 6864 §4.1].
 
+use nix::errno::Errno;
 use std::io::{Error, ErrorKind, Result};
 use tun_rs::{
     VIRTIO_NET_HDR_GSO_TCPV4, VIRTIO_NET_HDR_GSO_TCPV6, VIRTIO_NET_HDR_GSO_UDP_L4,
@@ -130,11 +131,7 @@ impl Shape {
 
     /// The sum over the pseudo header for contents of `length` bytes.
     fn pseudo(self, packet: &[u8], length: usize) -> u64 {
-        let addresses = match self.ip {
-            20 => &packet[12..20],
-            _ => &packet[8..40],
-        };
-        let sum = addresses.as_chunks().0.iter().map(|w| u64::from(u16::from_be_bytes(*w)));
+        let sum = addresses(packet).as_chunks().0.iter().map(|w| u64::from(u16::from_be_bytes(*w)));
         sum.sum::<u64>() + u64::from(self.protocol) + length as u64
     }
 
@@ -146,11 +143,10 @@ impl Shape {
         has && checksum(contents, self.pseudo(packet, contents.len())) == 0xffff
     }
 
-    /// Returns whether two packets of this shape belong to the same flow.
+    /// Returns whether two packets of this version and protocol belong to the same flow.
     fn same_flow(self, one: &[u8], other: &[u8]) -> bool {
-        let addresses = if self.ip == 20 { 12..20 } else { 8..40 };
         let ports = self.ip..self.ip + 4;
-        one[ports.clone()] == other[ports] && one[addresses.clone()] == other[addresses]
+        one[ports.clone()] == other[ports] && addresses(one) == addresses(other)
     }
 
     /// Returns whether the headers of the first packet of a run and of a later one are equal, except for the
@@ -188,6 +184,12 @@ impl Shape {
     }
 }
 
+/// Returns the addresses of a packet, or nothing if it is too short for them.
+fn addresses(packet: &[u8]) -> &[u8] {
+    let at = if packet.first().is_some_and(|byte| byte >> 4 == 4) { 12..20 } else { 8..40 };
+    packet.get(at).unwrap_or_default()
+}
+
 /// Packets that are written together.
 #[derive(Default)]
 struct Run {
@@ -208,38 +210,44 @@ struct Run {
 pub struct Coalescer {
     runs: Vec<Run>,
     used: usize,
-    /// True if TCP packets are joined, and true if UDP packets are.
-    pub tcp: bool,
-    /// The same of UDP.
-    pub udp: bool,
+    splitter: Splitter,
+    tcp: bool,
+    udp: bool,
 }
 
 impl Coalescer {
     /// Creates a coalescer for a device that takes joined packets of these protocols.
     pub fn new(tcp: bool, udp: bool) -> Coalescer {
-        Coalescer { runs: Vec::new(), used: 0, tcp, udp }
+        Coalescer { runs: Vec::new(), used: 0, splitter: Splitter::default(), tcp, udp }
     }
 
-    /// Returns whether there is no room for another packet before [`Coalescer::clear`].
+    /// Returns whether TCP and UDP packets are joined.
+    pub fn joins(&self) -> (bool, bool) {
+        (self.tcp, self.udp)
+    }
+
+    /// Returns whether there is no room for another packet before [`Coalescer::flush`].
     pub fn is_full(&self) -> bool {
         self.used >= MOST_RUNS
     }
 
     /// Adds a packet. Returns the number of the write, from 0, that it is part of.
     pub fn push(&mut self, packet: &[u8]) -> usize {
-        let shape =
-            Shape::of(packet).filter(|s| if s.protocol == TCP { self.tcp } else { self.udp });
+        let whole = Shape::of(packet);
+        let shape = whole.filter(|s| if s.protocol == TCP { self.tcp } else { self.udp });
+        let mut runs = self.runs[..self.used].iter_mut().enumerate().rev();
         if let Some(shape) = shape {
-            let flow = |run: &Run| {
-                run.shape == Some(shape) && shape.same_flow(&run.bytes[HEADER..], packet)
-            };
             // Only the latest run of the flow counts, so packets do not overtake each other.
-            let runs = self.runs[..self.used].iter_mut().enumerate();
-            if let Some((number, run)) = runs.rev().find(|(_, run)| flow(run))
-                && run.open
+            if let Some((number, run)) = runs.find(|(_, run)| run.is_of(shape, packet))
                 && run.join(shape, packet)
             {
                 return number;
+            }
+        } else if whole.is_none() {
+            // A part of a datagram may be of any flow between its ends.
+            for (_, run) in runs.filter(|(_, r)| addresses(&r.bytes[HEADER..]) == addresses(packet))
+            {
+                run.open = false;
             }
         }
         if self.used == self.runs.len() {
@@ -253,33 +261,54 @@ impl Coalescer {
         run.shape = shape;
         run.count = 1;
         run.sound = false;
-        if let Some(shape) = shape {
-            run.contents = packet.len() - shape.headers;
-            run.segment = run.contents;
-            run.open = shape.joins(packet) && !shape.ends(packet);
-        }
+        run.open = shape.is_some_and(|shape| shape.joins(packet) && !shape.ends(packet));
+        run.contents = shape.map_or(0, |shape| packet.len() - shape.headers);
+        run.segment = run.contents;
         self.used - 1
     }
 
-    /// Passes each packet to write, with its header, and the number of packets in it. Leaves the coalescer
-    /// empty.
-    pub fn clear(&mut self, write: &mut dyn FnMut(&mut [u8], u16)) {
+    /// Passes each packet to `write`, with its header, and leaves the coalescer empty. If the device declines a
+    /// joined packet, its parts are written one by one, and no packets are joined from then on. Reports the
+    /// number of packets in each write to `done`, and the first error.
+    pub fn flush(
+        &mut self,
+        write: &mut dyn FnMut(&[u8]) -> nix::Result<()>,
+        done: &mut dyn FnMut(u16, nix::Result<()>),
+    ) {
         for run in &mut self.runs[..self.used] {
             run.close();
-            write(&mut run.bytes, run.count);
+            let mut written = write(&run.bytes);
+            if written == Err(Errno::EINVAL) && run.count > 1 {
+                (self.tcp, self.udp) = (false, false);
+                written = Ok(());
+                let split = self.splitter.split(&mut run.bytes, &mut |packet| {
+                    let alone = [&[0; HEADER][..], packet].concat();
+                    written = written.and(write(&alone));
+                });
+                written = written.and(split.map_err(|_| Errno::EPROTO));
+            }
+            done(run.count, written);
         }
         self.used = 0;
     }
 }
 
 impl Run {
+    /// Returns whether a packet belongs to the flow of this run.
+    fn is_of(&self, shape: Shape, packet: &[u8]) -> bool {
+        let alike = |own: Shape| (own.protocol, own.ip) == (shape.protocol, shape.ip);
+        self.shape.is_some_and(alike) && shape.same_flow(&self.bytes[HEADER..], packet)
+    }
+
     /// Joins a packet of the same flow if it continues this run.
     fn join(&mut self, shape: Shape, packet: &[u8]) -> bool {
         let first = &self.bytes[HEADER..];
         let more = packet.len() - shape.headers;
         let follows = shape.protocol == UDP
             || shape.sequence(packet) == shape.sequence(first).wrapping_add(self.contents as u32);
-        if !follows
+        if !self.open
+            || self.shape != Some(shape)
+            || !follows
             || !shape.joins(packet)
             || more > self.segment
             || first.len() + more > MOST_BYTES
@@ -368,6 +397,9 @@ mod tests {
         contents: usize,
         /// True if the checksum of its contents is wrong.
         damaged: bool,
+        /// True for a header of TCP with options, and for a packet of IPv4 that is the first part of another.
+        options: bool,
+        part: bool,
     }
 
     const SAMPLE: Sample = Sample {
@@ -382,6 +414,8 @@ mod tests {
         flags: ACK,
         contents: 1000,
         damaged: false,
+        options: true,
+        part: false,
     };
 
     fn sum(bytes: &[u8]) -> u16 {
@@ -394,12 +428,13 @@ mod tests {
 
     impl Sample {
         fn packet(&self) -> Vec<u8> {
-            let mut inside = vec![0; if self.tcp { 32 } else { 8 }];
+            let options = if self.options { 12 } else { 0 };
+            let mut inside = vec![0; if self.tcp { 20 + options } else { 8 }];
             inside[..2].copy_from_slice(&self.port.to_be_bytes());
             inside[2..4].copy_from_slice(&80u16.to_be_bytes());
             if self.tcp {
                 inside[4..8].copy_from_slice(&self.sequence.to_be_bytes());
-                inside[12] = 8 << 4;
+                inside[12] = (5 + options as u8 / 4) << 4;
                 inside[13] = self.flags;
                 inside[14..16].copy_from_slice(&self.window.to_be_bytes());
             } else {
@@ -430,7 +465,11 @@ mod tests {
                 packet[1] = self.tos;
                 packet[2..4].copy_from_slice(&(20 + length).to_be_bytes());
                 packet[4..6].copy_from_slice(&self.number.to_be_bytes());
-                packet[6] = if self.fragments { 0 } else { 0x40 };
+                packet[6] = match (self.part, self.fragments) {
+                    (true, _) => 0x20,
+                    (false, true) => 0,
+                    _ => 0x40,
+                };
                 packet[8] = 64;
                 packet[9] = protocol;
                 let check = !sum(&packet);
@@ -446,11 +485,14 @@ mod tests {
         let mut coalescer = Coalescer::new(true, true);
         let (mut splitter, mut out, mut writes) = (Splitter::default(), Vec::new(), 0);
         let mut clear = |coalescer: &mut Coalescer| {
-            coalescer.clear(&mut |bytes, _| {
+            let mut write = |bytes: &[u8]| {
                 writes += 1;
-                let split = splitter.split(bytes, &mut |packet| out.push(packet.to_vec()));
+                let mut bytes = bytes.to_vec();
+                let split = splitter.split(&mut bytes, &mut |packet| out.push(packet.to_vec()));
                 split.expect("joined segments can be split");
-            });
+                Ok(())
+            };
+            coalescer.flush(&mut write, &mut |_, done| assert!(done.is_ok()));
         };
         for packet in packets {
             if coalescer.is_full() {
@@ -488,7 +530,8 @@ mod tests {
         let flow = (any::<bool>(), prop::bool::weighted(0.7), 1..3u16);
         let header = (rare(20), rare(2), rare(10), rare(20), rare(15));
         let contents = prop_oneof![8 => Just(1000usize), 1 => 0..1400usize];
-        (flow, header, contents, rare(20)).prop_map(|(flow, header, contents, damaged)| Sample {
+        let odd = (rare(20), rare(20), rare(20));
+        (flow, header, contents, odd).prop_map(|(flow, header, contents, odd)| Sample {
             v6: flow.0,
             tcp: flow.1,
             port: flow.2,
@@ -502,7 +545,9 @@ mod tests {
             },
             window: if header.4 { 501 } else { 500 },
             contents,
-            damaged,
+            damaged: odd.0,
+            options: !odd.1,
+            part: odd.2,
             ..SAMPLE
         })
     }
@@ -548,9 +593,11 @@ mod tests {
             let mut coalescer = Coalescer::new(true, true);
             coalescer.push(&bytes);
             coalescer.push(&bytes);
-            coalescer.clear(&mut |written, count| {
-                assert!(count == 1 && written[HEADER..] == bytes[..] || bytes[0] >> 4 >= 4);
-            });
+            let mut write = |written: &[u8]| {
+                assert!(written[HEADER..] == bytes[..] || bytes[0] >> 4 >= 4);
+                Ok(())
+            };
+            coalescer.flush(&mut write, &mut |_, _| ());
             let _ = Splitter::default().split(&mut bytes.clone(), &mut |_| ());
         }
     }
@@ -578,6 +625,32 @@ mod tests {
         let (one, two) = (bulk(20, SAMPLE), bulk(20, Sample { port: 2, ..SAMPLE }));
         let mixed: Vec<_> = one.into_iter().zip(two).flat_map(|(a, b)| [a, b]).collect();
         assert_eq!(through(&mixed).1, 2);
+    }
+
+    /// A device that declines joined packets gets each one by itself, and later ones are not joined.
+    #[test]
+    fn what_is_declined_is_written_one_by_one() {
+        let mut coalescer = Coalescer::new(true, true);
+        let (packets, mut out) = (bulk(5, SAMPLE), Vec::new());
+        for writes in [1, 5] {
+            packets.iter().for_each(|packet| _ = coalescer.push(packet));
+            let mut write = |bytes: &[u8]| {
+                if bytes[1] != 0 {
+                    return Err(Errno::EINVAL);
+                }
+                out.push(bytes[HEADER..].to_vec());
+                Ok(())
+            };
+            let mut reports = 0;
+            coalescer.flush(&mut write, &mut |_, done| {
+                assert_eq!(done, Ok(()));
+                reports += 1;
+            });
+            assert_eq!((reports, out.len()), (writes, 5));
+            assert_eq!(of_flow(&out, false, true, 1), of_flow(&packets, false, true, 1));
+            out.clear();
+        }
+        assert_eq!(coalescer.joins(), (false, false));
     }
 
     #[test]

@@ -232,7 +232,7 @@ impl<'a> Emulator<'a> {
         if end == 1
             && let Some(door) = &mut self.door
         {
-            whole &= connection.is_some_and(|c| door.admits(&bytes, &c));
+            whole &= door.admits(&bytes);
         }
         self.machine.taken(flow, packet.bytes(), true);
         if !whole {
@@ -331,10 +331,12 @@ impl<'a> Emulator<'a> {
 }
 
 /// Returns the octet of DSCP and ECN of a packet, and its connection, with the sender first. Returns `None` for
-/// packets other than IPv4 and IPv6, and for multicast, by which kernels look for routers.
+/// packets other than IPv4 and IPv6, and for multicast, by which kernels look for routers. The parts of a
+/// datagram have one connection, without ports, since only the first part has them.
 fn read(bytes: &[u8]) -> Option<(u8, Connection)> {
     let packet = header::Packet::new(bytes)?;
-    let ([from, to], ports) = ([packet.source, packet.destination], packet.ports());
+    let [from, to] = [packet.source, packet.destination];
+    let ports = if packet.is_fragment { [0, 0] } else { packet.ports() };
     let ends = [(from, ports[0]), (to, ports[1])];
     (!to.is_multicast()).then_some((packet.tos, (packet.protocol.0, ends)))
 }
@@ -503,6 +505,10 @@ pub fn emulate(
         let (notes, unfit) = deciders::notes(&deciders.finish()?);
         run.notes.extend(notes);
         run.notes.extend(failed);
+        if at >= written.end() {
+            let longest = written.duration;
+            run.notes.push(format!("the emulation was ended after {longest}, the longest"));
+        }
         run.unfit = run.unfit.or(unfit);
         let connections = connections.finish();
         Ok(Emulated { scenario, run, carried, connections, status, interrupted })

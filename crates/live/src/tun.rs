@@ -122,15 +122,8 @@ impl Tun {
     /// whether the kernel took it.
     pub fn send_joined(&self, joined: &mut Coalescer, mut taken: impl FnMut(bool)) {
         let from = if self.offload { 0 } else { HEADER };
-        let mut is_declined = false;
-        joined.clear(&mut |bytes, count| {
-            let written = write(&self.device, &bytes[from..]);
-            is_declined |= count > 1 && written == Err(Errno::EINVAL);
-            taken(written.is_ok());
-        });
-        if is_declined {
-            (joined.tcp, joined.udp) = (false, false);
-        }
+        let mut give = |bytes: &[u8]| write(&self.device, &bytes[from..]).map(drop);
+        joined.flush(&mut give, &mut |_, done| taken(done.is_ok()));
     }
 
     /// Gives a packet to the kernel. Returns `false` if the kernel did not take it.

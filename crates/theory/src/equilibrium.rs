@@ -327,6 +327,7 @@ impl<'a> State<'a> {
                 return Ok(None);
             }
         };
+        self.leave_out_losses_of(phase, notes);
         let c = &solution.certificate;
         match &solution.status {
             Status::Solved => found.certificates.push(Certificate {
@@ -353,7 +354,7 @@ impl<'a> State<'a> {
                     }
                     None => {
                         let (effect, size, text) = none(format!(
-                            "no equilibrium: flows insist on {} of {}, which has {}, and no accumulation limit or buffer stops the queue",
+                            "no equilibrium: flows insist on {} of {}, which has {}, and neither a queue nor losses slow them",
                             Rate::from_bps_f64(8.0 * insisted),
                             s.links[link].name,
                             Rate::from_bps_f64(8.0 * capacity),

@@ -100,12 +100,34 @@ impl State<'_> {
         }
     }
 
+    /// Returns the part of a flow's packets that is lost on the wires of its path.
+    fn lost_on_wires(&self, flow: usize) -> f64 {
+        let links = self.network.path(flow).iter().map(|&l| &self.scenario.links[l]);
+        1.0 - links.map(|link| 1.0 - link.loss).product::<f64>()
+    }
+
+    /// Adds notes on flows without control that lose packets on the wires of their paths.
+    pub(crate) fn leave_out_losses_of(&self, phase: &Phase, notes: &mut Notes) {
+        for &flow in &phase.active {
+            let lost = self.lost_on_wires(flow);
+            if lost > 0.0 && self.is_unresponsive(flow) {
+                let name = self.group(flow);
+                notes.add_of("losses of constant rates", name, lost, format!(
+                    "losses on the wire are left out: {:.2} % of the packets of {name} are lost there; here all of them arrive, and load the links behind",
+                    100.0 * lost
+                ));
+            }
+        }
+    }
+
+    fn is_unresponsive(&self, flow: usize) -> bool {
+        objective(&self.scenario.flows[flow].controller) == Some(Objective::Unresponsive)
+    }
+
     /// Adds a note on a flow that loses packets on the wires of its path.
     fn of_wires(&self, sender: &Sender<'_>, notes: &mut Notes) {
-        let links = self.network.path(sender.flow).iter().map(|&l| &self.scenario.links[l]);
-        let lost = 1.0 - links.map(|link| 1.0 - link.loss).product::<f64>();
-        let halves = objective(&sender.of.controller) != Some(Objective::Unresponsive);
-        if lost <= 0.0 || !halves {
+        let lost = self.lost_on_wires(sender.flow);
+        if lost <= 0.0 || self.is_unresponsive(sender.flow) {
             return;
         }
         // The mean of a window that grows by a packet per round trip and is halved at independent

@@ -1,6 +1,8 @@
 //! The series of a theory run: samples of the equilibria.
 
 use crate::equilibrium::Equilibrium;
+use crate::signals::objective;
+use accord_family::Objective;
 use accord_record::{Quantiles, Series, complete};
 use accord_scenario::{Entity, Metric, QUANTILES, Scenario};
 use accord_units::{Duration, Time};
@@ -24,9 +26,16 @@ const OF_FLOWS: [Metric; 8] = [
 ];
 
 impl Equilibrium {
-    /// Returns one of [`OF_FLOWS`] of a flow, NaN if the flow is not active.
-    fn of_flow(&self, metric: Metric, flow: usize) -> f64 {
+    /// Returns one of [`OF_FLOWS`] of a flow, NaN if the flow is not active. One without control has neither a
+    /// window nor an estimate.
+    fn of_flow(&self, scenario: &Scenario, metric: Metric, flow: usize) -> f64 {
+        let controller = &scenario.flows[flow].controller;
         match metric {
+            Metric::Cwnd | Metric::AccumulationEstimate
+                if objective(controller) == Some(Objective::Unresponsive) =>
+            {
+                f64::NAN
+            }
             Metric::Throughput | Metric::Goodput | Metric::SendingRate => self.rate[flow] * 8.0,
             Metric::Cwnd => self.rate[flow] * self.rtt[flow],
             Metric::Rtt => self.rtt[flow],
@@ -103,7 +112,7 @@ impl<'a> Table<'a> {
         };
         for f in scenario.recorded_flows() {
             for metric in OF_FLOWS {
-                add(Entity::Flow(f), metric, &|e| e.of_flow(metric, f));
+                add(Entity::Flow(f), metric, &|e| e.of_flow(scenario, metric, f));
             }
         }
         let mut quantiles = Quantiles::default();
@@ -121,7 +130,7 @@ impl<'a> Table<'a> {
             add(id, Metric::Accumulation, &|e| sum(&e.accumulation));
             for metric in Metric::WITH_QUANTILES {
                 let over_flows = |e: &Equilibrium| {
-                    flows().for_each(|f| quantiles.add(e.of_flow(metric, f), 1));
+                    flows().for_each(|f| quantiles.add(e.of_flow(scenario, metric, f), 1));
                     quantiles.take()
                 };
                 let found = e.map(over_flows);

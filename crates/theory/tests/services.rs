@@ -220,9 +220,7 @@ fn oversubscription_without_limits_ends_at_the_buffer() {
     s.flows[0].service.limit = None;
     s.links[0].queue.limit = Limit::Unlimited;
     let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
-    assert!(
-        run.notes.iter().any(|n| n.contains("no accumulation limit or buffer stops the queue"))
-    );
+    assert!(run.notes.iter().any(|n| n.contains("neither a queue nor losses slow them")));
     let shortfalls = unmet_contracts(&s, &mut Quiet).expect("a problem");
     assert_eq!(shortfalls[0].outcome, Outcome::None);
 }

@@ -5,7 +5,7 @@ use super::refused::Refused;
 use super::ways::Ways;
 use crate::config::Site;
 use crate::error::RunError;
-use accord_host::offload::{Coalescer, HEADER, LONGEST, Splitter};
+use accord_host::offload::{Coalescer, LONGEST, Splitter};
 use nix::errno::Errno;
 use nix::unistd::{read, write};
 use std::io::Error;
@@ -112,7 +112,7 @@ impl Device {
 
     /// Returns whether TCP and UDP packets are joined on their way to and from the device.
     pub fn joins(&self) -> (bool, bool) {
-        (self.coalescer.tcp, self.coalescer.udp)
+        self.coalescer.joins()
     }
 
     /// Takes the packets that the kernel has sent. Returns their number.
@@ -153,29 +153,12 @@ impl Device {
 
     /// Writes the waiting packets to the kernel. A device that is down takes none.
     pub fn flush(&mut self) {
-        let (tun, refused, splitter) = (&self.tun, &mut self.refused, &mut self.splitter);
-        let mut declined = false;
-        self.coalescer.clear(&mut |bytes, count| match write(tun, bytes) {
-            Ok(_) => {}
-            // These packets were joined, and the kernel does not take them in this form.
-            Err(Errno::EINVAL) if count > 1 => {
-                declined = true;
-                let split = splitter.split(bytes, &mut |packet| {
-                    let mut bytes = vec![0; HEADER];
-                    bytes.extend_from_slice(packet);
-                    if let Err(e) = write(tun, &bytes) {
-                        refused.add(1, e);
-                    }
-                });
-                if split.is_err() {
-                    refused.add(1, Errno::EPROTO);
-                }
+        let (tun, refused) = (&self.tun, &mut self.refused);
+        self.coalescer.flush(&mut |bytes| write(tun, bytes).map(drop), &mut |count, done| {
+            if let Err(e) = done {
+                refused.add(count.into(), e);
             }
-            Err(e) => refused.add(count.into(), e),
         });
-        if declined {
-            (self.coalescer.tcp, self.coalescer.udp) = (false, false);
-        }
     }
 }
 

@@ -20,6 +20,7 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration as Wait, Instant};
 
 /// The first argument of the program `accord` that makes it a guard.
 pub const WORD: &str = "emulate-guard";
@@ -30,9 +31,8 @@ pub const LASTS: &str = "lasts";
 /// No name server.
 pub const NONE: &str = "-";
 
-/// The number of looks at the remaining processes before they are killed, and the interval in ms.
-const LOOKS: u32 = 25;
-const LOOK: u16 = 20;
+/// The time that the remaining processes have to end, before they are killed.
+const GRACE: Wait = Wait::from_millis(500);
 /// The exit codes that shells use for a command that does not exist, and for one that cannot be run.
 const MISSING: u8 = 127;
 const UNFIT: u8 = 126;
@@ -100,7 +100,7 @@ fn watch(child: Pid, signals: &SigSet, lasts: bool) -> u8 {
     let Ok(heard) = SignalFd::with_flags(signals, flags) else {
         return complain("no signals can be read", UNFIT);
     };
-    let (mut code, mut looks) = (None, None);
+    let (mut code, mut until) = (None, None::<Instant>);
     loop {
         let mut asked = false;
         while let Ok(Some(signal)) = heard.read_signal() {
@@ -119,18 +119,20 @@ fn watch(child: Pid, signals: &SigSet, lasts: bool) -> u8 {
                 Err(_) => break true,
             }
         };
-        if is_empty || looks == Some(0) {
+        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
+        if is_empty || left == Some(Wait::ZERO) {
             return code.unwrap_or(128 + Signal::SIGKILL as u8);
         }
-        if looks.is_none() && (asked || code.is_some() && !lasts) {
+        if until.is_none() && (asked || code.is_some() && !lasts) {
             // All but the guard.
             let _ = kill(Pid::from_raw(-1), Signal::SIGTERM);
-            looks = Some(LOOKS);
+            until = Some(Instant::now() + GRACE);
+            continue;
         }
-        let patience = looks.map_or(PollTimeout::NONE, |_| PollTimeout::from(LOOK));
-        if poll(&mut [PollFd::new(heard.as_fd(), PollFlags::POLLIN)], patience) == Ok(0) {
-            looks = looks.map(|looks| looks - 1);
-        }
+        // Whole milliseconds, and one for the rest.
+        let patience = left.map_or(-1, |left| left.as_millis() as i32 + 1);
+        let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::NONE);
+        let _ = poll(&mut [PollFd::new(heard.as_fd(), PollFlags::POLLIN)], patience);
     }
 }
 

@@ -4,7 +4,7 @@
 //! its first packet arrives, and its data continue in a socket of the host. So the host's devices, routes and
 //! tables are not touched, and no privilege is needed beyond that for the namespaces. Only TCP and UDP lead out.
 
-use super::ends::{Connection, Place};
+use super::ends::Place;
 use crate::LiveError;
 use crate::fabric::allow;
 use crate::namespace::ip;
@@ -87,11 +87,15 @@ impl Door {
 
     /// Prepares for a packet that is about to arrive at the far end. Returns false if nothing there
     /// will take it. It is called in the namespace of the far end.
-    pub fn admits(&mut self, packet: &[u8], connection: &Connection) -> bool {
-        let (protocol, [from, to]) = connection;
-        let [from, to] = [from, to].map(|(address, port)| SocketAddr::new(*address, *port));
-        let key = match *protocol {
-            TCP if !header::Packet::new(packet).is_some_and(|p| p.opens()) => return true,
+    pub fn admits(&mut self, packet: &[u8]) -> bool {
+        let Some(packet) = header::Packet::new(packet) else {
+            return false;
+        };
+        let ports = packet.ports();
+        let from = SocketAddr::new(packet.source, ports[0]);
+        let to = SocketAddr::new(packet.destination, ports[1]);
+        let key = match packet.protocol.0 {
+            TCP if !packet.opens() => return true,
             TCP => (TCP, None, to),
             // A later part of a datagram that was cut has no ports.
             UDP if to.port() == 0 => return true,
