@@ -101,9 +101,8 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
         None => vacant(Path::new("runs").join(name), &file, catalogue, &args.options)?,
     };
     args.junit.as_deref().map_or(Ok(()), check_file)?;
-    // Before the check, so that a refused run takes the folders away that the check makes.
-    let _lock = Lock::take(&dir)?;
     check_directory(&dir)?;
+    let _lock = Lock::take(&dir)?;
     let kept = keep(&dir, &args.options, live, &build())?;
     let work = Work::of(&file, catalogue, &args.options, false)?;
     remark.iter().for_each(note);

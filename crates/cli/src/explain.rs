@@ -116,6 +116,7 @@ fn fullest(scenario: &Scenario, run: &Run) -> String {
         return String::new();
     };
     let limit = match scenario.links[link].queue.limit {
+        Limit::Packets(1) => "buffer holds one packet".into(),
         Limit::Packets(n) => format!("buffer holds {n} packets"),
         Limit::Bytes(b) => format!("buffer holds {b}"),
         Limit::Unlimited => "buffer has no limit".into(),

@@ -141,6 +141,15 @@ fn a_program_s_data_crosses_the_path_whole() {
             [4, 5].map(|column: usize| row[column].parse().expect("a number"));
         assert!(bytes <= 1500.0 * packets, "{rows}");
     }
+    // The record is a scenario for another emulation, with the congestion control of this host.
+    let written = std::fs::read_to_string(place.0.join("runs/emulate/scenario.toml"));
+    let host = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control");
+    let kernel = format!("kernel = \"{}\"", host.expect("Linux has it").trim());
+    assert_eq!(written.expect("it is there").matches(&kernel).count(), 2, "{kernel}");
+    let ends = ["--from", "client", "--to", "server"];
+    let again = [&["runs/emulate/scenario.toml", "-q", "-o", "again"][..], &ends].concat();
+    let Some(output) = place.emulate(&again, &["true"]) else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     // Another run has its own directory. At this rate packets are joined.
     let Some(output) = exchange(&place, &["--rate", "10 Gbps", "-q"]) else { return };
     assert_eq!(text(&output.stderr), "", "{}", text(&output.stdout));
@@ -699,7 +708,6 @@ fn wrong_input_is_refused_with_a_hint() {
         (&["--rate", "10 Mbps", "--join", ""], "true", "--join has no name"),
         (&["xia05-fig6"], "true", "sweep"),
         (&["own.toml"], "true", "another name"),
-        (&["own.toml"], "true", "remove it if it stands for the programs"),
         (&[], "true", "no path is given"),
     ] {
         let Some(output) = place.emulate(options, &[line]) else { return };

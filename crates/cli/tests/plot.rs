@@ -314,7 +314,7 @@ fn metrics_are_defined() {
     }
     let one = accord(dir.path(), &["list", "metrics", "queuing_delay"]).with(0);
     for text in [
-        "queuing_delay: Waiting time of the data",
+        "queuing_delay: Served backlog over link rate",
         "s, per link",
         "backlog over link_rate",
         "theory, fluid",

@@ -65,8 +65,12 @@ pub fn sentence(compared: &Compared) -> String {
         return format!("{key}: not compared");
     };
     let text = |v: f64| {
-        let sign = if v < 0.0 { "−" } else { "+" };
-        format!("{sign}{}", show::quantity(v.abs(), unit))
+        let (sign, size) = (if v < 0.0 { "-" } else { "+" }, show::quantity(v.abs(), unit));
+        // A difference of shares is not a share of one of them.
+        match size.strip_suffix(" %") {
+            Some(points) => format!("{sign}{points} points"),
+            None => format!("{sign}{size}"),
+        }
     };
     let relative = if before.mean != 0.0 {
         format!(" ({})", show::error(change / before.mean.abs()))

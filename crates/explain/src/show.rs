@@ -122,10 +122,15 @@ fn sentence(f: &Finding) -> String {
             });
             let parts: Vec<String> = parts.collect();
             let without = f.without.map(|w| with_noise(f, w)).unwrap_or_default();
+            // Small packets are compared in longer phases, which have less of the start-up.
+            let longer = f.by.contains(&Effect::Packets)
+                && !f.by.contains(&Effect::StartUp)
+                && f.effects.iter().any(|e| e.effect == Effect::StartUp);
             format!(
-                "EXPLAINED by {}: {gap}, without {} {without}, ± {allowed} allowed",
+                "EXPLAINED by {}: {gap}, without {}{} {without}, ± {allowed} allowed",
                 parts.join(" and "),
-                if f.by.len() == 1 { "it" } else { "them" }
+                if f.by.len() == 1 { "it" } else { "them" },
+                if longer { " (in longer phases)" } else { "" }
             )
         }
         Verdict::Divergent => {

@@ -97,9 +97,16 @@ impl<X: Check> Checker<'_, X> {
             Shape::Named(section) => self.named(value, shape, section),
             Shape::Map(of) => table_of(value, shape)
                 .map(|table| table.entries.iter().for_each(|e| self.value(&e.value, of))),
-            Shape::Either(shapes) => (shapes.iter().find(|s| takes(s, value)))
-                .ok_or_else(|| unexpected(value, shape))
-                .map(|shape| self.value(value, shape)),
+            Shape::Either(shapes) => match shapes.iter().find(|s| takes(s, value)) {
+                Some(Shape::Choice(words)) => {
+                    read::choice(value, &words()).map(drop).map_err(|p| or_table(p, shapes))
+                }
+                Some(shape) => {
+                    self.value(value, shape);
+                    Ok(())
+                }
+                None => Err(unexpected(value, shape)),
+            },
         };
         self.problems.keep(result);
     }
@@ -150,6 +157,21 @@ fn takes<X: Own>(shape: &Shape<X>, value: &Value) -> bool {
 
 fn table_of<'a, X: Own>(value: &'a Value, shape: &Shape<X>) -> Result<&'a Table, Problem> {
     value.table().ok_or_else(|| unexpected(value, shape))
+}
+
+/// Adds the keys of a table to the hint for a word that is not known, if a table is expected as well.
+fn or_table<X: Own>(mut problem: Problem, shapes: &[Shape<X>]) -> Problem {
+    let table = shapes.iter().find_map(|shape| match shape {
+        Shape::Table(section) => Some(section),
+        _ => None,
+    });
+    if let (Some(section), Some(hint)) = (table, &mut problem.hint)
+        && !hint.ends_with('?')
+    {
+        let keys: Vec<_> = section.names().collect();
+        *hint += &format!("; or a table with {}", keys.join(", "));
+    }
+    problem
 }
 
 fn unexpected<X: Own>(value: &Value, shape: &Shape<X>) -> Problem {

@@ -103,10 +103,18 @@ impl File {
         set.map_err(|problem| problem.locate(&self.sources))
     }
 
-    /// Returns true if the text or a setting has a group of flows of this name.
+    /// Returns whether the file gives the flow of this name a value for a key.
+    pub fn gives_flow(&self, name: &str, key: &str) -> bool {
+        self.flow(name).and_then(Value::table).is_some_and(|flow| flow.get(key).is_some())
+    }
+
+    /// Returns whether there is a flow of this name.
     pub fn has_flow(&self, name: &str) -> bool {
-        let flows = self.tree.get("flow").and_then(Value::table);
-        flows.is_some_and(|flows| flows.get(name).is_some())
+        self.flow(name).is_some()
+    }
+
+    fn flow(&self, name: &str) -> Option<&Value> {
+        self.tree.get("flow").and_then(Value::table)?.get(name)
     }
 
     /// Returns the scenarios that the file describes, one per combination of its sweeps' values.

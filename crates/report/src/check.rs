@@ -293,13 +293,17 @@ fn near(measured: f64, target: f64, tolerance: f64, unit: MetricUnit) -> Verdict
         Some(e) => show::error(e),
         None => "more than nothing".into(),
     };
-    let text = |v| show::quantity(v, unit);
     let allowed = show::round_quantity(tolerance, MetricUnit::Ratio);
+    let [is, asked] = if pass {
+        [measured, target].map(|v| show::quantity(v, unit))
+    } else {
+        show::apart([measured, target], unit)
+    };
     Verdict {
         error,
         off: error.map_or(f64::MAX, f64::abs),
         pass,
-        reason: format!("{} against {}: {how}, ± {allowed} allowed", text(measured), text(target)),
+        reason: format!("{is} against {asked}: {how}, ± {allowed} allowed"),
     }
 }
 
@@ -345,7 +349,11 @@ fn inside(measured: f64, min: f64, max: f64, unit: MetricUnit) -> Verdict {
             let range = Target::Range { min, max };
             format!("{text} is within {}", show::allowed(range, unit))
         } else {
-            format!("{text} is {relation} {}", show::round_quantity(bound, unit))
+            match show::apart([measured, bound], unit) {
+                // More digits than usual.
+                [is, bound] if is != text => format!("{is} is {relation} {bound}"),
+                _ => format!("{text} is {relation} {}", show::round_quantity(bound, unit)),
+            }
         },
     }
 }

@@ -556,9 +556,15 @@ pub(crate) fn active(column: &Column, group: &Subject) -> Option<Window> {
 
 fn of_group(columns: &[Column], group: &Subject) -> Vec<Row> {
     let mut rows = of_one(columns, group);
-    let flows = columns.iter().filter_map(|c| c.outline.entities(group, Metric::Throughput));
-    if flows.into_iter().any(|flows| flows.len() > 1) {
+    let several = |c: &Column| {
+        c.outline.entities(group, Metric::Throughput).is_some_and(|flows| flows.len() > 1)
+    };
+    if columns.iter().any(several) {
         let mut spread = row(columns, group, Metric::Throughput, Across::Variation);
+        // The sum of a group that is recorded as one has no spread.
+        let alone = columns.iter().map(|c| !several(c));
+        let values = spread.values.iter_mut().zip(alone).filter(|(_, alone)| *alone);
+        values.for_each(|(value, _)| *value = None);
         spread.quantity = SPREAD;
         spread.unit = MetricUnit::Ratio;
         rows.insert(1, spread);

@@ -42,6 +42,18 @@ pub fn quantity(value: f64, unit: MetricUnit) -> String {
     format!("{} {symbol}", number(value / one, unit))
 }
 
+/// Returns two values as [`quantity`] does, or with more digits where they would look equal.
+pub fn apart(values: [f64; 2], unit: MetricUnit) -> [String; 2] {
+    let texts = values.map(|value| quantity(value, unit));
+    let [one, other] = values.map(|value| unit.settled(value));
+    if texts[0] != texts[1] || one == other || !(one - other).is_finite() {
+        return texts;
+    }
+    let (scale, symbol) = scale(other, unit);
+    let with = |decimals: usize| [one, other].map(|v| format!("{:.decimals$} {symbol}", v / scale));
+    (1..=15).map(with).find(|[one, other]| one != other).unwrap_or(texts)
+}
+
 /// Returns a target or a bound as [`quantity`] does, without the zeros at the end.
 pub fn round_quantity(value: f64, unit: MetricUnit) -> String {
     let text = quantity(value, unit);
@@ -363,6 +375,9 @@ mod tests {
         for (value, unit, text) in cases {
             assert_eq!(quantity(value, unit), text);
         }
+        assert_eq!(apart([5e6, 5.004e6], BitPerSecond), ["5.000 Mbps", "5.004 Mbps"]);
+        assert_eq!(apart([4e6, 5e6], BitPerSecond), ["4.00 Mbps", "5.00 Mbps"]);
+        assert_eq!(apart([5e6, 5e6], BitPerSecond), ["5.00 Mbps", "5.00 Mbps"]);
         assert_eq!(round_quantity(3e6, BitPerSecond), "3 Mbps");
         assert_eq!(round_quantity(300.0, Packets), "300 pkt");
         assert_eq!(round_quantity(f64::INFINITY, Packets), "inf");

@@ -326,8 +326,8 @@ metrics! {
     /// Data that the link's port sent per time, control packets and the sent part of the packet in
     /// service included.
     ServedRate = Link("served_rate", BitPerSecond) {}
-    /// Waiting time of the data, if it came at any time: served backlog over link rate; absent where the
-    /// rate is 0. Packets of a bursty flow come when the queue is longer.
+    /// Served backlog over link rate: the waiting time of data at a full link. Elsewhere packets wait longer,
+    /// this divided by the utilisation. Absent where the rate is 0.
     QueuingDelay = Link("queuing_delay", Seconds) {
         fold: Ratio(ServedBacklog, LinkRate), table: Some(Sweeps(1)),
         distribution: Some((3, "Queuing delay")),

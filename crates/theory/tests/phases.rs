@@ -282,6 +282,26 @@ fn losses_on_the_wire_are_said_to_be_left_out() {
     }
 }
 
+/// A flow without control has neither a window nor an estimate, and losses on its wires are left out, too.
+#[test]
+fn a_constant_rate_has_no_window_and_loses_nothing() {
+    static CONSTANT: Family =
+        family("constant", &[], Role::Controller(|_| Objective::Unresponsive));
+    let mut s = scenario(&CONSTANT, &DROPTAIL, 20.0, &[20]);
+    s.flows[0].demand = accord_traffic::Demand::Constant(Rate::from_bps(8_000_000));
+    s.links[0].loss = 0.5;
+    let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
+    let of = |metric| value(&run, metric, Entity::Flow(0), 20.0, 0);
+    assert_eq!((of(Metric::Throughput), of(Metric::Cwnd)), (Some(8e6), None));
+    assert_eq!(of(Metric::AccumulationEstimate), None);
+    let said = run.notes.iter().any(|n| n.contains("50.00 % of the packets"));
+    assert!(said, "{:?}", run.notes);
+    // More than the link has, and nothing slows it.
+    s.flows[0].demand = accord_traffic::Demand::Constant(Rate::from_bps(60_000_000));
+    let run = accord_theory::run(&s, &mut Quiet).expect("a problem");
+    assert!(run.notes.iter().any(|n| n.contains("losses on the wire")), "{:?}", run.notes);
+}
+
 /// An observer is called within a phase, too, and can end it there.
 #[test]
 fn a_phase_can_be_interrupted() {

@@ -3,7 +3,7 @@
 use crate::ask::{Ask, Detach};
 use crate::registry::Registry;
 use crate::report::{Decision, Report, Slot};
-use crate::status::{Status, status};
+use crate::status::{Ends, Status, status};
 use crate::{Ended, LONGEST_NAME, Watch, check, check_name};
 use accord_control::{AnyController, Controller, Marks};
 use accord_door::{Door, Error};
@@ -19,7 +19,7 @@ use nix::time::{ClockId, clock_gettime};
 use std::cell::RefCell;
 use std::ffi::c_void;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::num::NonZeroUsize;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
@@ -258,12 +258,12 @@ impl Attached {
             ..Status::default()
         };
         let peers = self.object.maps().find(|map| map.name() == "peers");
-        let peer = |slot: u32| {
+        let of = |slot: u32| {
             let value = peers.as_ref().map(|map| map.lookup(&slot.to_ne_bytes(), MapFlags::ANY));
             let value = value.and_then(|value| value.ok().flatten());
-            value.and_then(|bytes| peer(&bytes)).unwrap_or_default()
+            value.and_then(|bytes| ends(&bytes)).unwrap_or_default()
         };
-        status(registry, base, peer)
+        status(registry, base, of)
     }
 
     /// Returns the counters of the BPF program: reports without room, connections without a slot,
@@ -278,21 +278,24 @@ impl Attached {
     }
 }
 
-/// Returns the address and port of the other end, and the port of this one.
-fn peer(bytes: &[u8]) -> Option<(String, u16)> {
+/// Returns the ends of a connection, from the value that the BPF program has written.
+fn ends(bytes: &[u8]) -> Option<Ends> {
     let number = |at: usize| Some(u16::from_ne_bytes([*bytes.get(at)?, *bytes.get(at + 1)?]));
     let (family, port, own) = (number(0)?, u16::from_be(number(2)?), number(4)?);
-    let address: [u8; 16] = bytes.get(8..24)?.try_into().ok()?;
-    let [a, b, c, d, ..] = address;
-    let text = match i32::from(family) {
-        nix::libc::AF_INET => format!("{}:{port}", Ipv4Addr::new(a, b, c, d)),
-        // A connection of IPv4 may have a socket of IPv6.
-        _ => match Ipv6Addr::from(address).to_canonical() {
-            IpAddr::V4(address) => format!("{address}:{port}"),
-            IpAddr::V6(address) => format!("[{address}]:{port}"),
-        },
+    let address = |at: usize| {
+        let address: [u8; 16] = bytes.get(at..at + 16)?.try_into().ok()?;
+        let [a, b, c, d, ..] = address;
+        Some(match i32::from(family) {
+            nix::libc::AF_INET => Ipv4Addr::new(a, b, c, d).into(),
+            // A connection of IPv4 may have a socket of IPv6.
+            _ => Ipv6Addr::from(address).to_canonical(),
+        })
     };
-    Some((text, own))
+    Some(Ends {
+        peer: SocketAddr::new(address(8)?, port).to_string(),
+        local: SocketAddr::new(address(24)?, own).to_string(),
+        namespace: u32::from_ne_bytes(bytes.get(40..44)?.try_into().ok()?),
+    })
 }
 
 /// The decisions, in memory shared with the kernel.

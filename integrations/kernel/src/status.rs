@@ -80,7 +80,8 @@ fields! {
     #[derive(Clone, Debug, PartialEq, Serialize)]
     pub struct ConnectionStatus {
         "The address and the port of the other end." peer: String;
-        "The port of this end." port: u16;
+        "The address and the port of this end." local: String;
+        "The inode number of the network namespace." namespace: u32;
         "The state in the kernel: open, disorder, reduced, recovery or loss." state: &'static str;
         "Whether the connection continues as Reno, since no decision came."
             alone: bool, gauge "alone";
@@ -104,15 +105,27 @@ fields! {
 
 const NANO: f64 = 1e-9;
 
-/// Returns the state. `base` has the facts outside the registry, and `peer` returns the remote address and
-/// the local port of the connection in a slot.
-pub fn status(registry: &Registry, base: Status, peer: impl Fn(u32) -> (String, u16)) -> Status {
+/// The ends of a connection. Several namespaces may have connections with the same addresses.
+#[derive(Clone, Debug, Default)]
+pub struct Ends {
+    /// The address and the port of the other end.
+    pub peer: String,
+    /// The address and the port of this end.
+    pub local: String,
+    /// The inode number of the network namespace.
+    pub namespace: u32,
+}
+
+/// Returns the state. `base` has the facts outside the registry, and `ends` returns the ends of the connection
+/// in a slot.
+pub fn status(registry: &Registry, base: Status, ends: impl Fn(u32) -> Ends) -> Status {
     let connections = registry.entries().map(|(slot, entry)| {
-        let (peer, port) = peer(slot);
+        let Ends { peer, local, namespace } = ends(slot);
         let (connection, last) = (entry.connection.as_ref(), &entry.last);
         ConnectionStatus {
             peer,
-            port,
+            local,
+            namespace,
             state: last.state().word(),
             alone: last.is(ALONE),
             cwnd_packets: last.cwnd,
@@ -178,7 +191,7 @@ impl State for Status {
         }
         let columns = [
             ("peer", "", 28),
-            ("port", "", 6),
+            ("local", "", 28),
             ("state", "", 9),
             ("window", "packets", 8),
             ("pace", "Mbps", 10),
@@ -197,7 +210,7 @@ impl State for Status {
             };
             [
                 c.peer.clone(),
-                c.port.to_string(),
+                c.local.clone(),
                 state.into(),
                 c.cwnd_packets.to_string(),
                 format!("{:.2}", c.pacing_bytes_per_s as f64 * 8e-6),
@@ -237,7 +250,10 @@ impl State for Status {
             "The ages of decisions at the time of writing.",
             quantiles.map(|(q, s)| (format!("{{quantile=\"{q}\"}}"), s)),
         );
-        let labels = |c: &ConnectionStatus| format!("{{peer=\"{}\",port=\"{}\"}}", c.peer, c.port);
+        let labels = |c: &ConnectionStatus| {
+            let ConnectionStatus { peer, local, namespace, .. } = c;
+            format!("{{peer=\"{peer}\",local=\"{local}\",namespace=\"{namespace}\"}}")
+        };
         metrics.fields(ConnectionStatus::METRICS, self.connections.iter().map(|c| (labels(c), c)));
         metrics.text()
     }

@@ -1,11 +1,13 @@
 //! `--like`: the packet engine next to an emulation, with the programs' data as flows of a controller.
 
 use accord::draft::quote;
+use accord::files::read_text;
 use accord::live::{Emulated, Way};
 use accord::record::{Observer, Run};
 use accord::scenario::{Engine, Entity, Metric, Scenario};
 use accord::traffic::Demand;
 use accord::{Error, Options};
+use std::path::Path;
 
 /// The least mean packet size of a flow with data, as a share of the largest packet.
 const DATA: f64 = 0.5;
@@ -21,6 +23,21 @@ pub fn controller(name: &str) -> String {
         "bbr" => quote("bbr1"),
         name => quote(name),
     }
+}
+
+/// The congestion control of connections that choose none.
+pub struct Default {
+    pub name: String,
+    /// True if [`controller`] has a controller of that name as in Linux.
+    pub is_known: bool,
+}
+
+/// Returns the congestion control that this host's kernel gives by default.
+pub fn default_congestion() -> Default {
+    let path = Path::new("/proc/sys/net/ipv4/tcp_congestion_control");
+    let name = read_text(path, 64).map_or("cubic".into(), |text| text.trim().to_string());
+    let is_known = ["cubic", "reno", "bbr"].contains(&name.as_str());
+    Default { name, is_known }
 }
 
 /// Returns the run of the packet engine.

@@ -205,23 +205,25 @@ pub fn run(args: Args, catalogue: &Catalogue) -> Result<bool, Failure> {
     };
     let ends = ends::of(&args)?;
     let ways = ends::ways(&ends);
-    let like = args.like.as_deref().map(beside::controller);
+    let kernel = beside::default_congestion();
+    let like = args.like.as_deref().or(kernel.is_known.then_some(&kernel.name));
+    let like = like.map(beside::controller);
     let like = like.map_or(String::new(), |like| format!(", controller = {like}"));
     for (name, way) in &ways {
-        if file.has_flow(name) {
+        // A record and the text of --print have them.
+        if file.has_flow(name) && !file.gives_flow(name, "kernel") {
             let why = format!(
                 "the scenario has a flow {name}, as the packets of the programs are called"
             );
-            return Err(Failure::new(why).hint(
-                "remove it if it stands for the programs, as in a record or the text of --print; give any other flow another name",
-            ));
+            return Err(Failure::new(why).hint("give it another name"));
         }
         let (from, to) = (quote(&ends[way.from].name), quote(&ends[way.to].name));
         let (count, mtu) = (args.flows, args.mtu);
         file.set(
             &format!("flow.{}", quote(name)),
             &format!(
-                "{{ from = {from}, to = {to}, kernel = \"cubic\", packet = \"{mtu} B\", count = {count}{like} }}"
+                "{{ from = {from}, to = {to}, packet = \"{mtu} B\", count = {count}, kernel = {}{like} }}",
+                quote(&kernel.name)
             ),
         )?;
     }

@@ -52,7 +52,7 @@ fn is_of_flows(error: &TextError) -> bool {
 }
 
 /// The part of the text of a flow that no setting of a user has.
-const FLOW: &str = "kernel = \"cubic\", packet = ";
+const FLOW: &str = " B\", count = ";
 
 fn of_flow(error: &TextError, args: &Args) -> Option<(&'static str, String)> {
     let is_there = |node: &str| is_about(error, node);

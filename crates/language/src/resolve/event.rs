@@ -67,8 +67,9 @@ fn event(
                 let rate = read::rate(value)?;
                 if !scenario.flows[flows.clone()].iter().all(|f| f.demand.is_rated()) {
                     let message = "a demand without a rate cannot get another";
-                    return Err(Problem::new(value.span, message)
-                        .hint("the flow's demand is of constant, poisson or on_off with a rate"));
+                    return Err(Problem::new(value.span, message).hint(
+                        "the flow's demand is constant, poisson, media, or on_off with a rate",
+                    ));
                 }
                 let change = |flow| Change::Demand { flow, rate };
                 let events = flows.map(|i| Event { at, change: change(i) });

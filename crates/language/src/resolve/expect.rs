@@ -90,8 +90,10 @@ fn expectations(
             let message = format!("the {metric} of several flows does not add up to anything");
             return Err(refuse(message).hint("across = \"mean\""));
         }
-        if matches!(subject, Subject::Group(group) if as_one(group)) {
-            let hint = "its series are sums over the flows; transfers are taken together";
+        // The series of a group that is recorded as one is that sum.
+        let is_one = matches!(subject, Subject::Group(group) if as_one(group));
+        if is_one && !(across == Across::Sum && metric.adds()) {
+            let hint = "its series are sums over the flows, and transfers are taken together; record = \"flows\" has each flow";
             return Err(refuse(format!("{of} is recorded as one group, {nothing}")).hint(hint));
         }
     }

@@ -4,6 +4,8 @@
 //! whatever signal. So nothing stays behind, whatever a program starts and whichever user it becomes. The guard has
 //! a view of `/proc` with these processes only, and collects the exit codes of orphans.
 
+use accord_host::Clock;
+use accord_units::{Duration, Time};
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -20,7 +22,6 @@ use std::net::IpAddr;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration as Wait, Instant};
 
 /// The first argument of the program `accord` that makes it a guard.
 pub const WORD: &str = "emulate-guard";
@@ -32,7 +33,7 @@ pub const LASTS: &str = "lasts";
 pub const NONE: &str = "-";
 
 /// The time that the remaining processes have to end, before they are killed.
-const GRACE: Wait = Wait::from_millis(500);
+const GRACE: Duration = Duration::from_ms(500);
 /// The exit codes that shells use for a command that does not exist, and for one that cannot be run.
 const MISSING: u8 = 127;
 const UNFIT: u8 = 126;
@@ -100,7 +101,8 @@ fn watch(child: Pid, signals: &SigSet, lasts: bool) -> u8 {
     let Ok(heard) = SignalFd::with_flags(signals, flags) else {
         return complain("no signals can be read", UNFIT);
     };
-    let (mut code, mut until) = (None, None::<Instant>);
+    let clock = Clock::at_one_second();
+    let (mut code, mut until) = (None, None::<Time>);
     loop {
         let mut asked = false;
         while let Ok(Some(signal)) = heard.read_signal() {
@@ -119,18 +121,18 @@ fn watch(child: Pid, signals: &SigSet, lasts: bool) -> u8 {
                 Err(_) => break true,
             }
         };
-        let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        if is_empty || left == Some(Wait::ZERO) {
+        let left = until.map(|until| until.since(clock.now()));
+        if is_empty || left == Some(Duration::ZERO) {
             return code.unwrap_or(128 + Signal::SIGKILL as u8);
         }
         if until.is_none() && (asked || code.is_some() && !lasts) {
             // All but the guard.
             let _ = kill(Pid::from_raw(-1), Signal::SIGTERM);
-            until = Some(Instant::now() + GRACE);
+            until = Some(clock.now() + GRACE);
             continue;
         }
         // Whole milliseconds, and one for the rest.
-        let patience = left.map_or(-1, |left| left.as_millis() as i32 + 1);
+        let patience = left.map_or(-1, |left| left.as_secs_f64().mul_add(1e3, 1.0) as i32);
         let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::NONE);
         let _ = poll(&mut [PollFd::new(heard.as_fd(), PollFlags::POLLIN)], patience);
     }

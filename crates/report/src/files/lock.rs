@@ -1,7 +1,7 @@
 //! A lock on a result directory, which prevents two commands from writing to it.
 
 use super::FileError;
-use super::place::{hidden, resolved};
+use super::place::{hidden, missing, remove_empty, resolved};
 use accord_files::{is_same, open_log};
 use std::fs::{self, File, TryLockError};
 use std::io::ErrorKind;
@@ -30,7 +30,7 @@ impl Lock {
         let target = resolved(target);
         let folder = hidden(&target, "resume")?;
         let path = folder.join(".lock");
-        let made = folder.ancestors().take_while(|f| !f.exists()).map(Path::to_owned).collect();
+        let made = missing(&folder);
         for _ in 0..TRIES {
             let failed = |e| FileError::io("write", &target, e);
             fs::create_dir_all(&folder).map_err(failed)?;
@@ -59,8 +59,6 @@ impl Drop for Lock {
         let _ = fs::remove_file(&self.path);
         // A folder stays if it holds runs.
         let _ = self.path.parent().map(fs::remove_dir);
-        for folder in &self.made {
-            let _ = fs::remove_dir(folder);
-        }
+        remove_empty(&self.made);
     }
 }

@@ -45,8 +45,8 @@ use crate::verdict::Tally;
 use accord_columns::Format;
 use accord_files::create_within;
 use accord_record::Run;
-use place::Place;
 pub(crate) use place::is_point;
+use place::{Place, missing, remove_empty};
 use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -127,7 +127,10 @@ pub fn write_sweep_dir(dir: &Path, points: &[RunDir], page: &str) -> Result<(), 
 /// Checks whether [`write_run_dir`] and [`write_sweep_dir`] could write at `dir`. Call this before
 /// hours of work.
 pub fn check_place(dir: &Path) -> Result<(), FileError> {
-    Place::claim(dir).map(drop)
+    let made = missing(dir);
+    let claimed = Place::claim(dir).map(drop);
+    remove_empty(&made);
+    claimed
 }
 
 /// Writes the files of a run into the directory `dir`.

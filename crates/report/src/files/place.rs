@@ -152,6 +152,19 @@ fn is_ours(dir: &Path) -> bool {
     })
 }
 
+/// Returns a path and the folders above it that do not exist, the innermost first.
+pub(super) fn missing(path: &Path) -> Vec<PathBuf> {
+    let there = |path: &Path| path.as_os_str().is_empty() || path.exists();
+    path.ancestors().take_while(|path| !there(path)).map(Path::to_owned).collect()
+}
+
+/// Removes folders as long as they are empty, the innermost first.
+pub(super) fn remove_empty(folders: &[PathBuf]) {
+    for folder in folders {
+        let _ = std::fs::remove_dir(folder);
+    }
+}
+
 /// Returns the path ".NAME.what" next to the target NAME.
 pub(super) fn hidden(target: &Path, what: &str) -> Result<PathBuf, FileError> {
     accord_files::hidden(target, what).map_err(|e| nameless(target, &e))

@@ -7,6 +7,7 @@ use crate::json::Point;
 use crate::overview::Compared;
 use crate::show;
 use accord_columns::{Cells, Kind, Table};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the table. A variable of the sweep has a column with its values as in the scenario, and
 /// one with numbers if all of them are quantities of one kind.
@@ -30,22 +31,33 @@ pub(super) fn summary(points: &[Point]) -> Table<'static> {
         Cells::counts(rows.iter().map(|r| r.0 as i32 + 1)),
     );
     let names = points.iter().flat_map(|p| &p.scenario.point).map(|(name, _)| name.as_str());
-    for name in show::once(names) {
+    let names = show::once(names);
+    // The name of a column is that of a variable, with a prefix if it is taken.
+    let mut taken: BTreeSet<String> = OWN.iter().map(ToString::to_string).collect();
+    let free = |taken: &mut BTreeSet<String>, mut name: String| {
+        while !taken.insert(name.clone()) {
+            name.insert_str(0, "sweep_");
+        }
+        name
+    };
+    let (own, others): (Vec<&str>, _) = names.iter().partition(|name| OWN.contains(name));
+    let column = |name: &str| (name.to_string(), free(&mut taken, name.to_string()));
+    let columns: BTreeMap<_, _> = [others, own].concat().into_iter().map(column).collect();
+    for name in names {
         let setting = |p: &Point| {
             let found = p.scenario.point.iter().find(|(n, _)| n == name);
             found.map_or(String::new(), |(_, value)| value.clone())
         };
         let values: Vec<String> = points.iter().map(setting).collect();
-        // A variable with the name of a column gets a prefix.
-        let own = OWN.contains(&name);
-        let column = if own { format!("sweep_{name}") } else { name.into() };
+        let column = &columns[name];
         let doc = format!("value of the sweep {name}, as the scenario names it");
-        table.add(&column, &doc, Kind::Text, text(&|r| values[rows[r].0].clone()));
+        table.add(column, &doc, Kind::Text, text(&|r| values[rows[r].0].clone()));
         let texts: Vec<&str> = values.iter().map(String::as_str).collect();
         if let Some((numbers, unit)) = axis::plain_numbers(&texts) {
             let doc = format!("the same as a number, in {unit}");
             let cells = number(&|r| numbers[rows[r].0]);
-            table.add(&format!("{column}_number"), &doc, Kind::Optional, cells);
+            let column = free(&mut taken, format!("{column}_number"));
+            table.add(&column, &doc, Kind::Optional, cells);
         }
     }
     let about = "group, link or aggregate";

@@ -82,13 +82,15 @@ struct decision {
 	u8 rest[24];
 };
 
-/* The other end of a connection. */
+/* The ends of a connection. */
 struct peer {
 	u16 family;
 	u16 port;
 	u16 own_port;
 	u16 rest;
 	u32 address[4];
+	u32 own_address[4];
+	u32 namespace;
 };
 
 /* The state of a connection, in icsk_ca_priv. */
@@ -460,11 +462,15 @@ void accord_init(u64 *ctx)
 		peer->family = c->skc_family;
 		peer->port = c->skc_dport;
 		peer->own_port = c->skc_num;
+		peer->namespace = c->skc_net.net->ns.inum;
 		if (c->skc_family == AF_INET) {
 			peer->address[0] = c->skc_daddr;
+			peer->own_address[0] = c->skc_rcv_saddr;
 		} else {
-			for (int i = 0; i < 4; i++)
+			for (int i = 0; i < 4; i++) {
 				peer->address[i] = c->skc_v6_daddr.in6_u.u6_addr32[i];
+				peer->own_address[i] = c->skc_v6_rcv_saddr.in6_u.u6_addr32[i];
+			}
 		}
 	}
 	pace(sk);
