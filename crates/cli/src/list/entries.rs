@@ -5,7 +5,7 @@ use super::show::Entry;
 use crate::choice::engines;
 use crate::fail::Failure;
 use accord::draft::{Size, TEMPLATES, Template};
-use accord::family::{self, Dynamics, Family, Param};
+use accord::family::{self, Dynamics, Family, Objective, Param};
 use accord::report::DERIVED;
 use accord::report::show::{TITLE, clean, visible};
 use accord::scenario::{Fold, Metric, MetricUnit, Of};
@@ -42,14 +42,21 @@ fn family(f: &'static Family) -> Entry {
             params.extend(inner.iter().map(|i| (format!("{}.NAME.{}", p.name, i.name), i)));
         }
     }
-    // Theory and packets have every family.
-    let engines = Engine::ALL.into_iter();
-    let engines = engines.filter(|engine| no_fluid.is_none() || *engine != Engine::Fluid);
+    let no_theory = match f.role.objective(&f.defaults()) {
+        Some(Objective::Loss | Objective::WeightedLoss) => Some("it reacts to loss"),
+        Some(Objective::Other) => Some("it steers no queue of its own"),
+        _ => None,
+    };
+    let engines = Engine::ALL.into_iter().filter(|engine| match engine {
+        Engine::Theory => no_theory.is_none(),
+        Engine::Fluid => no_fluid.is_none(),
+        _ => true,
+    });
     let engines: Vec<&str> = engines.map(Engine::name).collect();
     let mut record = json!({
         "name": f.name, "doc": f.doc, "source": f.source, "engines": engines,
     });
-    for (key, value) in [("no_fluid", no_fluid), ("kernel", f.kernel)] {
+    for (key, value) in [("no_theory", no_theory), ("no_fluid", no_fluid), ("kernel", f.kernel)] {
         if let Some(value) = value {
             record[key] = value.into();
         }
@@ -69,6 +76,7 @@ fn family(f: &'static Family) -> Entry {
         facts: vec![("engines", engines.join(", ")), ("parameters", brief)],
         more: vec![
             ("engines", engines.join(", ")),
+            ("no theory", no_theory.unwrap_or_default().into()),
             ("no fluid", no_fluid.unwrap_or_default().into()),
             ("kernel", model.unwrap_or_default()),
             ("source", f.source.into()),

@@ -69,7 +69,11 @@ pub fn run(args: &Args, catalogue: &Catalogue) -> Result<bool, Failure> {
         return Ok(true);
     }
     let stable = map.cells.iter().filter(|c| c.growth_per_s < 0.0).count();
-    data(format_args!("{}: {stable} of {} points stable", map.id, map.cells.len()))?;
+    data(format_args!(
+        "{}: no known mode grows at {stable} of {} points",
+        map.id,
+        map.cells.len()
+    ))?;
     if let Some(error) = map.cells.iter().find_map(|c| c.error.as_ref()) {
         data(format_args!("without a result, for example: {error}"))?;
     }

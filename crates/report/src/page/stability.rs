@@ -34,7 +34,7 @@ impl StabilityMap {
             ""
         };
         let body = format!(
-            "<header><h1>{}</h1>\n<p>{stable} of {} places are stable</p></header>\n<main>\n<section \
+            "<header><h1>{}</h1>\n<p>No known mode grows at {stable} of {} places</p></header>\n<main>\n<section \
              aria-label=\"Map\">\n<p class=\"signs\">Colour: the gain margin, by what all gains can be \
              multiplied before small deviations grow. Blue: more than 1, stable. Red: less, not \
              stable. Grey: no linearisation.{dots}</p>\n<div class=\"panel\">{}<p class=\"reading \
