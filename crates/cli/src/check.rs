@@ -50,7 +50,7 @@ pub fn run(args: Check, catalogue: &Catalogue) -> Result<bool, Failure> {
     }
     let s = &points[0];
     let whole = (Time::ZERO, s.end());
-    let odd = file.events_without_effect(s.end()).into_iter();
+    let odd = file.events_without_effect().into_iter();
     let odd = odd.map(|text| Warning { text, ..Warning::of(s, whole, "event") });
     let warnings: Vec<Warning> = points.iter().flat_map(warnings).chain(odd).collect();
     let twins = twins(&points);

@@ -107,7 +107,7 @@ fn run_one(mut args: Run, catalogue: &Catalogue) -> Result<bool, Failure> {
     let work = Work::of(&file, catalogue, &args.options, false)?;
     remark.iter().for_each(note);
     if !args.options.quiet {
-        let odd = file.events_without_effect(work.end());
+        let odd = file.events_without_effect();
         odd.iter().for_each(|text| note(visible(&format!("warning: {text}"))));
     }
     let progress = Progress::new(work.duration(), args.options.quiet || args.options.json);

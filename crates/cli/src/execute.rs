@@ -14,7 +14,7 @@ use accord::language::File;
 use accord::record::Run;
 use accord::report::{Check, Kept, Point, checks_by};
 use accord::scenario::{Engine, Scenario};
-use accord::units::{Duration, Time};
+use accord::units::Duration;
 use accord::{Catalogue, Job, run_all};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -91,11 +91,6 @@ impl<'a> Work<'a> {
     /// Returns true if there is a live run.
     pub fn is_live(&self) -> bool {
         self.engines.contains(&Engine::Live)
-    }
-
-    /// Returns the end of the first run.
-    pub fn end(&self) -> Time {
-        self.repetitions[0][0].end()
     }
 
     /// Returns the simulated time over all runs.

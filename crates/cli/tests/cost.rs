@@ -174,14 +174,21 @@ fn events_without_effect_are_named() {
     let good = "duration = \"4 s\"\ntopology.dumbbell = { rate = \"1 Mbps\", delay = \"5 ms\" }\n\
                 flow.a = { from = \"left\", to = \"right\", controller = \"newreno\" }\n";
     let one = event("1 s", delay) + &event("1 s", "rate = \"2 Mbps\"") + &event("2 s", delay);
-    let files =
-        [("good.toml", good.to_owned() + &one), ("odd.toml", good.to_owned() + &twice + &late)];
+    // A sweep sets the time of the event, beyond the end at its second point.
+    let swept = "[sweep.at]\nset = \"event.1.at\"\nvalues = [\"1 s\", \"4 s\"]\n";
+    let files = [
+        ("good.toml", good.to_owned() + &one),
+        ("odd.toml", good.to_owned() + &twice + &late),
+        ("swept.toml", good.to_owned() + &event("2 s", delay) + swept),
+    ];
     let files = files.each_ref().map(|(name, text)| (*name, &text[..]));
     let dir = folder(&files);
     for args in [&["check"][..], &["run", "-e", "packet"]] {
         let said = |file| accord(dir.path(), &[args, &[file]].concat()).with(0);
         let good = said("good.toml").stderr;
         assert!(!good.contains("two events") && !good.contains("no effect"), "{args:?}: {good}");
+        let swept = said("swept.toml").stderr.replace("\n  │ ", " ");
+        assert!(swept.contains("at 4 s has no effect"), "{args:?}: {swept}");
         let odd = said("odd.toml").stderr.replace("\n  │ ", " ");
         for words in ["two events set the delay of bottleneck at 1 s", "at 4 s has no effect"] {
             assert!(odd.contains(words), "{args:?}: {odd}");

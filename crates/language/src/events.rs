@@ -1,7 +1,6 @@
 //! Events of a file that have no effect.
 
 use super::read;
-use super::sweep::Axis;
 use accord_form::{Table, Value};
 use accord_units::Time;
 use std::collections::BTreeMap;
@@ -41,14 +40,12 @@ impl<'a> Event<'a> {
 /// The direction of an event that names none.
 const BOTH: &str = "both";
 
-/// Returns a sentence per event of a file that has no effect in a run until `end`: another one sets the same value
-/// at the same time, or the run is over. Events and ends that a sweep sets are not looked at.
-pub(crate) fn without_effect(tree: &Table, axes: &[Axis], end: Time) -> Vec<String> {
-    let swept = |path: &str| axes.iter().any(|axis| axis.touches(path));
+/// Returns a sentence per event of a file without sweeps that has no effect: another one sets the same value at
+/// the same time, or the run is over.
+pub(crate) fn without_effect(tree: &Table) -> Vec<String> {
     let list = tree.get("event").and_then(Value::list).unwrap_or_default();
-    if swept("event") {
-        return Vec::new();
-    }
+    let duration = tree.get("duration").and_then(|value| read::span(value).ok());
+    let end = duration.map_or(Time::MAX, |duration| Time::ZERO + duration);
     let events: Vec<Event<'_>> = list.iter().filter_map(Event::of).collect();
     let mut alike: BTreeMap<(Time, &str), Vec<&Event<'_>>> = BTreeMap::new();
     for event in &events {
@@ -63,7 +60,7 @@ pub(crate) fn without_effect(tree: &Table, axes: &[Axis], end: Time) -> Vec<Stri
                 ));
             }
         }
-        if at >= end && !swept("duration") {
+        if at >= end {
             found.push(format!("the event of {of} at {at} has no effect: the run ends then"));
         }
     }

@@ -14,7 +14,6 @@ use accord_form::Checker;
 use accord_form::{Errors, Problem, Problems, Source, Span, TextError, quote};
 use accord_form::{Table, Value};
 use accord_scenario::Scenario;
-use accord_units::Time;
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -130,12 +129,24 @@ impl File {
         Ok(scenarios)
     }
 
-    /// Returns a sentence per event that has no effect in a run until `end`: another one sets the same value at
-    /// the same time, or the run is over.
-    pub fn events_without_effect(&self, end: Time) -> Vec<String> {
+    /// Returns a sentence per event that has no effect at a point of the sweeps: another one sets the same value
+    /// at the same time, or the run is over.
+    pub fn events_without_effect(&self) -> Vec<String> {
         let axes = sweep::axes(&self.tree, &mut Problems::default());
-        let axes = axes.map_or_else(Vec::new, |(axes, _)| axes);
-        events::without_effect(&self.tree, &axes, end)
+        let (axes, points) = axes.unwrap_or_default();
+        let moves = |axis: &Axis| axis.touches("event") || axis.touches("duration");
+        let points = if axes.iter().any(moves) { points.min(MOST_POINTS) } else { 1 };
+        let mut found = Vec::new();
+        for point in 0..points {
+            if let Ok(tree) = self.tree_of(&axes, &chosen(&axes, point)) {
+                for text in events::without_effect(&tree) {
+                    if !found.contains(&text) {
+                        found.push(text);
+                    }
+                }
+            }
+        }
+        found
     }
 
     /// Returns the controller of a file that contains only a controller, at `controller`.
@@ -220,14 +231,7 @@ impl File {
         files: &mut trace::Files<'_>,
         problems: &mut Problems,
     ) -> Option<Scenario> {
-        // The sweeps have been checked, and are omitted because each point would copy all their values.
-        let rest = self.tree.entries.iter().filter(|e| e.key != sweep::KEY);
-        let mut tree = Table { entries: rest.cloned().collect() };
-        for (axis, &i) in context.axes.iter().zip(context.chosen) {
-            problems.keep(axis.apply(i, &mut tree))?;
-        }
-        // Sweeps and settings may have inserted other lines.
-        line::expand(&mut tree);
+        let mut tree = problems.keep(self.tree_of(context.axes, context.chosen))?;
         trace::expand(&mut tree, files, problems);
         let mut checker = Checker { context: context.catalogue, problems };
         checker.table(&tree, Span::default(), &keys::FILE);
@@ -235,6 +239,19 @@ impl File {
             return None;
         }
         resolve::resolve(&tree, context, problems)
+    }
+
+    /// Returns the tree of a point, without the sweeps: they have been checked, and each point would copy all
+    /// their values.
+    fn tree_of(&self, axes: &[Axis], chosen: &[usize]) -> Result<Table, Problem> {
+        let rest = self.tree.entries.iter().filter(|e| e.key != sweep::KEY);
+        let mut tree = Table { entries: rest.cloned().collect() };
+        for (axis, &i) in axes.iter().zip(chosen) {
+            axis.apply(i, &mut tree)?;
+        }
+        // Sweeps and settings may have inserted other lines.
+        line::expand(&mut tree);
+        Ok(tree)
     }
 
     /// Returns the stem of the file's name, turned into a name of the language.
@@ -250,6 +267,9 @@ impl File {
         if name.is_empty() { "scenario".to_string() } else { name }
     }
 }
+
+/// The most points whose events are looked at.
+const MOST_POINTS: usize = 100;
 
 /// Returns the index of each sweep's value in the `point`-th combination.
 fn chosen(axes: &[Axis], mut point: usize) -> Vec<usize> {
