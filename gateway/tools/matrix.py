@@ -15,10 +15,12 @@ A contract of 10 Mbps on the wire has 9.24 Mbps of payload. `--systems`:
     high        the same with 60 Mbps
     autorate    the same with the rate that gateway/tools/autorate.py finds, from 15 to 28.5 Mbps
 
-Prints a table as Markdown.
+Prints a table as Markdown. `--csv FILE` also appends the kept parts of the contracts to a file, of which the book's
+table is made (crates/cli/tests/gateway_table.rs).
 """
 
 import argparse
+import csv
 import itertools
 import os
 import pathlib
@@ -118,6 +120,7 @@ def main():
     parser.add_argument("--settle", type=int, default=5, help="the seconds that do not count")
     parser.add_argument("--limit", default="250 ms")
     parser.add_argument("--target", default="3 pkt", help="the accumulation of a tunnel of weight 1")
+    parser.add_argument("--csv", type=pathlib.Path, help="a file to append to")
     parser.add_argument("--breaker", type=float, default=0.25, help="the lost part that trips the circuit breaker")
     options = parser.parse_args()
     sites.need("ip", "tc", "ping", "nice", "chrt")
@@ -132,7 +135,15 @@ def main():
     for round_trip, alongside, buffer, system in grid:
         runs = [run(options, system, alongside, round_trip, buffer, options.seconds) for _ in range(options.rounds)]
         *rates, outside, ping = map(statistics.median, zip(*runs))
-        kept = [f"{100 * r / (c * PAYLOAD):.0f} %" for r, c in zip(rates, CONTRACTS) if c]
+        kept = [f"{100 * r / (c * PAYLOAD):.0f}" for r, c in zip(rates, CONTRACTS) if c]
+        if options.csv:
+            begins = not options.csv.exists()
+            with options.csv.open("a", newline="") as file:
+                table = csv.writer(file, lineterminator="\n")
+                if begins:
+                    table.writerow(["round_trip_ms", "alongside", "buffer_bdp", "system", "kept_1", "kept_2", "rounds"])
+                table.writerow([f"{round_trip:g}", alongside, f"{buffer:g}", system, *kept, options.rounds])
+        kept = [f"{part} %" for part in kept]
         cells = [f"{round_trip:g} ms", alongside, f"{buffer:g} BDP", system, *(f"{r:.1f}" for r in [*rates, outside]), *kept, f"{ping:.0f}"]
         print(f"| {' | '.join(cells)} |", flush=True)
 

@@ -16,6 +16,7 @@ mod experiments;
 mod explain;
 mod families;
 mod fuzz;
+mod gateway_table;
 mod import;
 mod interrupt;
 mod kernel_table;
