@@ -1,14 +1,13 @@
 //! The book's table of contracts alongside the kernel's TCP matches the measurements. `UPDATE_DOCS=1` writes it;
 //! `gateway/tools/matrix.py --csv` measures.
 
+use crate::kernel_table::is_in;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::fs;
 use std::path::Path;
 
 const FILE: &str = "docs/examples/gateway-kernel.csv";
 const BEGIN: &str = "<!-- table of: docs/examples/gateway-kernel.csv -->\n";
-const END: &str = "<!-- end of table -->";
 /// The buffers, in products of rate and round trip.
 const BUFFERS: [&str; 4] = ["0.3", "1", "4", "10"];
 
@@ -65,14 +64,5 @@ fn table() -> String {
 
 #[test]
 fn the_table_of_the_book_is_that_of_the_measurements() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/gateway.md");
-    let text = fs::read_to_string(&page).expect("the page");
-    let (before, rest) = text.split_once(BEGIN).expect("the page has the table");
-    let (shown, after) = rest.split_once(END).expect("the table ends");
-    let table = format!("\n{}\n", table());
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&page, format!("{before}{BEGIN}{table}{END}{after}")).expect("written");
-        return;
-    }
-    assert_eq!(shown, table, "UPDATE_DOCS=1 writes it");
+    is_in("gateway.md", BEGIN, &table());
 }

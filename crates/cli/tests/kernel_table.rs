@@ -79,18 +79,23 @@ fn table() -> String {
     out
 }
 
-#[test]
-fn the_table_of_the_book_is_that_of_the_measurements() {
-    let page = root().join("docs/src/validation.md");
+/// Compares the table of a page after its first line `begin`, or writes it with `UPDATE_DOCS=1`.
+pub fn is_in(page: &str, begin: &str, table: &str) {
+    let page = root().join("docs/src").join(page);
     let text = fs::read_to_string(&page).expect("the page");
-    let (before, rest) = text.split_once(BEGIN).expect("the page has the table");
+    let (before, rest) = text.split_once(begin).expect("the page has the table");
     let (shown, after) = rest.split_once(END).expect("the table ends");
-    let table = format!("\n{}\n", table());
+    let table = format!("\n{table}\n");
     if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(&page, format!("{before}{BEGIN}{table}{END}{after}")).expect("written");
+        fs::write(&page, format!("{before}{begin}{table}{END}{after}")).expect("written");
         return;
     }
     assert_eq!(shown, table, "UPDATE_DOCS=1 writes it");
+}
+
+#[test]
+fn the_table_of_the_book_is_that_of_the_measurements() {
+    is_in("validation.md", BEGIN, &table());
 }
 
 /// Three settings, three algorithms, four quantities, each of packets, ours and the kernel's.

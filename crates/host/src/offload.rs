@@ -226,7 +226,7 @@ impl Coalescer {
         (self.tcp, self.udp)
     }
 
-    /// Returns whether there is no room for another packet before [`Coalescer::flush`].
+    /// Returns whether it must be flushed ([`Coalescer::flush`]) before the next packet.
     pub fn is_full(&self) -> bool {
         self.used >= MOST_RUNS
     }

@@ -15,8 +15,8 @@ const TRIES: usize = 100;
 pub struct Lock {
     /// The file `.lock` among the kept runs, in `.NAME.resume` next to the directory.
     path: PathBuf,
-    /// The folders that did not exist before, the innermost first. Those that stay empty go with the
-    /// lock, so that a refused run leaves nothing.
+    /// The folders that did not exist before, the innermost first. Those that are still empty at the end are
+    /// removed.
     made: Vec<PathBuf>,
     _file: File,
 }
