@@ -1,9 +1,11 @@
-//! The way out by IPv6 and by names, and its remains.
+//! The way out: to services of the host, by IPv6 and by names, and its remains.
 
 use super::{PORT, Place, ping, program, text};
 use std::fs::read_to_string;
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
+use std::net::{
+    IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, TcpListener, TcpStream, ToSocketAddrs, UdpSocket,
+};
 use std::path::Path;
 use std::process::Command;
 
@@ -215,4 +217,75 @@ fn a_program_has_the_limit_of_files_of_its_caller() {
     }
     let said = text(&output.stdout);
     assert!(said.lines().any(|line| line == "300"), "{said}{}", text(&output.stderr));
+}
+
+#[test]
+fn the_way_out_leads_to_the_host() {
+    let place = Place::new("out");
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    let datagrams = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
+    // Some kernels have no IPv6.
+    let v6 = UdpSocket::bind((Ipv6Addr::LOCALHOST, 0)).ok();
+    let (tcp, udp) =
+        (listener.local_addr().expect("bound"), datagrams.local_addr().expect("bound"));
+    let udp6 = v6.as_ref().map_or(0, |v6| v6.local_addr().expect("bound").port());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let mut all = Vec::new();
+        stream.read_to_end(&mut all).expect("data");
+        stream.write_all(&all).expect("it reads");
+    });
+    for socket in std::iter::once(datagrams).chain(v6) {
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4000];
+            while let Ok((length, from)) = socket.recv_from(&mut buffer) {
+                socket.send_to(&buffer[..length], from).expect("it goes");
+            }
+        });
+    }
+    let ports = format!("TCP={} UDP={} UDP6={udp6} exec \"$@\"", tcp.port(), udp.port());
+    let line = program("way_out::caller");
+    let mut all = vec!["sh", "-c", &ports, "sh"];
+    all.extend(line.iter().map(String::as_str));
+    let Some(output) = place.emulate(&["--rate", "50 Mbps", "--delay", "2 ms", "-q"], &all) else {
+        return;
+    };
+    assert_eq!(output.status.code(), Some(0), "{}{}", text(&output.stdout), text(&output.stderr));
+}
+
+/// Sends a megabyte and datagrams to services of the host, and gets them back. The longest datagrams cross
+/// the path in parts.
+#[test]
+#[ignore = "not a test: other tests start it as their program"]
+fn caller() {
+    let number =
+        |name: &str| -> u16 { std::env::var(name).expect("it is set").parse().expect("a number") };
+    let server: IpAddr = std::env::var("ACCORD_SERVER").expect("it is set").parse().expect("IP");
+    let mut stream = TcpStream::connect((server, number("TCP"))).expect("it listens");
+    let sent: Vec<u8> = (0..1_000_000_u32).map(|n| n.to_be_bytes()[3]).collect();
+    stream.write_all(&sent).expect("it reads");
+    stream.shutdown(Shutdown::Write).expect("it is open");
+    let mut back = Vec::new();
+    stream.read_to_end(&mut back).expect("data");
+    assert!(back == sent);
+    for (any, name, port) in [
+        (IpAddr::from(Ipv4Addr::UNSPECIFIED), "ACCORD_SERVER", number("UDP")),
+        (Ipv6Addr::UNSPECIFIED.into(), "ACCORD_SERVER6", number("UDP6")),
+    ] {
+        if port == 0 {
+            continue;
+        }
+        let server: IpAddr = std::env::var(name).expect("it is set").parse().expect("IP");
+        let socket = UdpSocket::bind((any, 0)).expect("a port");
+        socket.connect((server, port)).expect("a route");
+        for (n, size) in (0..10_u8).zip([3000, 1000].into_iter().cycle()) {
+            socket.send(&vec![n; size]).expect("it goes");
+            let mut buffer = [0; 4000];
+            assert_eq!(socket.recv(&mut buffer).expect("it comes"), size);
+            assert!(buffer[0] == n && buffer[size - 1] == n);
+        }
+    }
+    // No program of the host is at this port.
+    let closed = TcpStream::connect((server, 1)).and_then(|mut s| s.read(&mut [0]).map(|n| n > 0));
+    assert!(!closed.unwrap_or(false));
 }
